@@ -1,0 +1,2 @@
+//! The auscult program.
+fn main() {}
