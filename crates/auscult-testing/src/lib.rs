@@ -1,1 +1,4 @@
-//! Under construction.
+//! Synthetic machines and golden numbers, for tests and the demonstration.
+
+#[cfg(feature = "golden")]
+pub mod golden;
