@@ -1,1 +1,47 @@
-//! Under construction.
+#![doc = include_str!("../README.md")]
+
+// The modules, in the order sound travels.
+
+// 1. What the user typed becomes a list of sources; a manifest is such a list in a file.
+mod source;
+
+mod manifest;
+
+// 2. How the sources are to be read.
+mod settings;
+
+// 3. A source is opened, and its first bytes tell what it is.
+mod input;
+
+// 4. WAV and AIFF: headers made of chunks, then plain samples.
+mod chunks;
+
+mod wave;
+
+mod aiff;
+
+mod pcm;
+
+// 5. All formats give blocks of interleaved samples.
+mod decode;
+
+// 6. Channels become one.
+mod channels;
+
+// 7. Any sample rate becomes the wanted one.
+mod resample;
+
+// 8. The stream is cut into clips.
+mod clips;
+
+// What can go wrong on the way.
+mod error;
+
+pub use channels::{ChannelRule, MAX_CHANNELS};
+pub use clips::{AudioClip, ClipReader, Extent, StreamFacts};
+pub use error::{Error, Result};
+pub use settings::{
+    CheckedReadSettings, ClipRange, MAX_CLIP_SAMPLE_RATE, MAX_CLIP_SECONDS, MAX_SAMPLE_RATE,
+    MIN_SAMPLE_RATE, ReadSettings,
+};
+pub use source::{Expanded, Location, Source, expand};

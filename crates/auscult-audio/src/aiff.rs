@@ -1,0 +1,81 @@
+//! The headers of AIFF and AIFF-C files.
+//!
+//! Read here and not by symphonia so that a cut file still gives the sound it has.
+
+use crate::Result;
+use crate::chunks::{Chunks, Layout};
+use crate::input::Input;
+use crate::pcm::{Encoding, Order, PcmReader};
+
+const CONVERT: &str = "ffmpeg -i in.aiff -c:a pcm_s16be out.aiff";
+
+/// Reads the header and stops at the first sample.
+///
+/// The common chunk must come before the sound, as every writer in use has it.
+pub(crate) fn open(input: Input) -> Result<PcmReader> {
+    let mut chunks = Chunks::new(input);
+    let [_, _, form] = chunks.words("FORM header")?;
+    let mut layout = None;
+    loop {
+        let [id, len] = chunks.words("chunk header")?;
+        let len = u32::from_be_bytes(len);
+        match &id {
+            b"COMM" => layout = Some(read_layout(&mut chunks, len, form == *b"AIFC")?),
+            b"SSND" => {
+                let Some(layout) = layout else {
+                    return Err(chunks.damaged("the sound comes before its description"));
+                };
+                let [offset, _] = chunks.words("sound chunk")?;
+                let offset = u64::from(u32::from_be_bytes(offset));
+                chunks.skip_exactly(offset)?;
+                let byte_len = u64::from(len).saturating_sub(8 + offset);
+                return Ok(chunks.into_pcm(&layout, Some(byte_len)));
+            }
+            _ => chunks.skip_chunk(u64::from(len))?,
+        }
+    }
+}
+
+/// What the common chunk says: channels, frames, bits, rate and, in AIFF-C, the coding.
+fn read_layout(chunks: &mut Chunks, len: u32, is_aifc: bool) -> Result<Layout> {
+    let needed = if is_aifc { 22 } else { 18 };
+    if len < needed {
+        let reason = format!("the common chunk has {len} bytes, not {needed} or more");
+        return Err(chunks.damaged(&reason));
+    }
+    let mut chunk = [0; 22];
+    let known = &mut chunk[..needed as usize];
+    chunks.fill(known, "common chunk")?;
+    chunks.skip_chunk(u64::from(len - needed))?;
+    let word = |at: usize| u16::from_be_bytes([chunk[at], chunk[at + 1]]);
+    let channels = usize::from(word(0));
+    let sample_bytes = usize::from(word(6)).div_ceil(8);
+    let sample_rate = extended_to_rate([chunk[8], chunk[9]], &chunk[10..18]);
+    crate::decode::check_format(chunks.label(), sample_rate, channels)?;
+    let coding = if is_aifc { [chunk[18], chunk[19], chunk[20], chunk[21]] } else { *b"NONE" };
+    let encoding = encoding(coding, sample_bytes).ok_or_else(|| {
+        let coding = coding.escape_ascii();
+        chunks.unsupported(format!("AIFF with coding {coding} and {} bits", word(6)), CONVERT)
+    })?;
+    Ok(Layout { encoding, sample_rate, channels })
+}
+
+fn encoding(coding: [u8; 4], sample_bytes: usize) -> Option<Encoding> {
+    match &coding {
+        b"NONE" | b"twos" | b"in24" | b"in32" => Encoding::signed(sample_bytes, Order::Big),
+        b"sowt" => Encoding::signed(sample_bytes, Order::Little),
+        b"raw " if sample_bytes == 1 => Some(Encoding::Unsigned8),
+        b"fl32" | b"FL32" => Some(Encoding::Float32(Order::Big)),
+        b"fl64" | b"FL64" => Some(Encoding::Float64(Order::Big)),
+        b"alaw" | b"ALAW" => Some(Encoding::ALaw),
+        b"ulaw" | b"ULAW" => Some(Encoding::MuLaw),
+        _ => None,
+    }
+}
+
+/// An 80-bit extended float as a rate in whole Hz; 0 if it is none.
+fn extended_to_rate(sign_and_exponent: [u8; 2], mantissa: &[u8]) -> u32 {
+    let exponent = i32::from(i16::from_be_bytes(sign_and_exponent)) - 16_383;
+    let mantissa = mantissa.iter().fold(0, |value: u64, &byte| value << 8 | u64::from(byte));
+    if (0..=31).contains(&exponent) { (mantissa >> (63 - exponent)) as u32 } else { 0 }
+}

@@ -1,0 +1,331 @@
+//! A stream of samples becomes clips of one length.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::io::Read;
+
+use crate::channels::mix_down;
+use crate::decode::{Block, Decoder};
+use crate::input::Input;
+use crate::resample::Resampler;
+use crate::{ChannelRule, CheckedReadSettings, ClipRange, Error, Location, Result};
+
+/// One piece of sound: mono, at the wanted sample rate.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct AudioClip {
+    /// Where the clip starts in the input, in seconds.
+    pub start_seconds: f64,
+    /// The samples: at most one clip length, never padded, not finite where the input is not.
+    pub samples: Vec<f32>,
+    /// Whether the clip has its full length, and if not, why.
+    pub extent: Extent,
+}
+
+/// Whether a clip has its full length, and if not, why.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Extent {
+    /// A full clip.
+    Full,
+    /// All of an input that is shorter than one clip.
+    ShortFile,
+    /// What was left when the input turned out to be cut or damaged; an error follows.
+    CutByDamage,
+}
+
+/// What is known about an input, so far.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct StreamFacts {
+    /// The sample rate of the input, in Hz.
+    pub sample_rate: u32,
+    /// The number of channels of the input.
+    pub channels: usize,
+    /// A short name of its coding, such as `pcm_s16le` or `flac`.
+    pub codec: String,
+    /// How much sound was decoded, in seconds.
+    pub seconds_read: f64,
+    /// The tail that was too short for a clip and not returned, in seconds; 0 before the end.
+    pub seconds_dropped: f64,
+}
+
+/// Reads the clips of one input, one after the other, in bounded memory.
+///
+/// Clips start every hop. Only full clips come out, with two exceptions: an input
+/// shorter than one clip gives one short clip, and a damaged input gives the piece
+/// before the damage, then one [`Error::Damaged`], then nothing more.
+///
+/// # Examples
+///
+/// ```no_run
+/// use auscult_audio::{ClipReader, Location, ReadSettings};
+///
+/// let settings = ReadSettings::default().check()?;
+/// let reader = ClipReader::open(&Location::File("pump.wav".into()), &settings)?;
+/// for clip in reader {
+///     let clip = clip?;
+///     println!("{} s: {} samples", clip.start_seconds, clip.samples.len());
+/// }
+/// # Ok::<(), auscult_audio::Error>(())
+/// ```
+pub struct ClipReader {
+    label: String,
+    decoder: Decoder,
+    channel: ChannelRule,
+    range: ClipRange,
+    resampler: Resampler,
+    cutter: Cutter,
+    stage: Stage,
+    frames_read: u64,
+    seconds_dropped: f64,
+    interleaved: Vec<f32>,
+    mono: Vec<f32>,
+    resampled: Vec<f32>,
+}
+
+/// How far a reader has come.
+enum Stage {
+    /// More sound may follow.
+    Reading,
+    /// The sound ended as it should.
+    Ended,
+    /// The sound broke off.
+    Broken(Error),
+    /// Only this error is left to give.
+    Failed(Error),
+    /// Nothing more comes.
+    Done,
+}
+
+impl ClipReader {
+    /// Opens an input and reads its header.
+    ///
+    /// # Errors
+    ///
+    /// Any [`Error`] about the input: not there, not readable, empty, not sound, of a kind
+    /// this build cannot decode, outside the limits, or without the wanted channel.
+    pub fn open(location: &Location, settings: &CheckedReadSettings) -> Result<Self> {
+        Self::new(Input::open(location)?, settings)
+    }
+
+    /// Reads from any stream of bytes; `label` names it in errors.
+    ///
+    /// # Errors
+    ///
+    /// As [`ClipReader::open`], and [`Error::NeedsSeeking`] for formats that cannot be read
+    /// front to back.
+    pub fn from_stream(
+        label: &str,
+        stream: impl Read + Send + Sync + 'static,
+        settings: &CheckedReadSettings,
+    ) -> Result<Self> {
+        Self::new(Input::from_stream(label, stream)?, settings)
+    }
+
+    fn new(input: Input, settings: &CheckedReadSettings) -> Result<Self> {
+        let label = input.label.clone();
+        let decoder = Decoder::open(input)?;
+        let format = decoder.format();
+        let channel = settings.settings().channel;
+        if let ChannelRule::Index(index) = channel
+            && index >= format.channels
+        {
+            return Err(Error::NoSuchChannel { input: label, index, channels: format.channels });
+        }
+        let resampler = Resampler::new(format.sample_rate, settings.sample_rate())?;
+        Ok(Self {
+            label,
+            decoder,
+            channel,
+            range: settings.settings().range,
+            resampler,
+            cutter: Cutter::new(settings),
+            stage: Stage::Reading,
+            frames_read: 0,
+            seconds_dropped: 0.0,
+            interleaved: Vec::new(),
+            mono: Vec::new(),
+            resampled: Vec::new(),
+        })
+    }
+
+    /// What is known about the input so far; complete once the iterator has ended.
+    pub fn facts(&self) -> StreamFacts {
+        let format = self.decoder.format();
+        StreamFacts {
+            sample_rate: format.sample_rate,
+            channels: format.channels,
+            codec: format.codec.clone(),
+            seconds_read: self.seconds_read(),
+            seconds_dropped: self.seconds_dropped,
+        }
+    }
+
+    fn seconds_read(&self) -> f64 {
+        self.frames_read as f64 / f64::from(self.decoder.format().sample_rate)
+    }
+
+    /// Decodes one block and passes it on to the cutter.
+    fn read_block(&mut self) -> Stage {
+        match self.decoder.next_block(&mut self.interleaved) {
+            Ok(Block::Samples) => match self.pass_on() {
+                Ok(()) => Stage::Reading,
+                Err(error) => Stage::Broken(error),
+            },
+            Ok(Block::End) => match self.flush() {
+                Ok(()) => Stage::Ended,
+                Err(error) => Stage::Broken(error),
+            },
+            Err(reason) => {
+                let input = self.label.clone();
+                let damage = Error::Damaged { input, seconds: self.seconds_read(), reason };
+                Stage::Broken(self.flush().err().unwrap_or(damage))
+            }
+        }
+    }
+
+    fn pass_on(&mut self) -> Result<()> {
+        let channels = self.decoder.format().channels;
+        self.frames_read += (self.interleaved.len() / channels) as u64;
+        self.mono.clear();
+        mix_down(&self.interleaved, channels, self.channel, &mut self.mono);
+        self.resampled.clear();
+        self.resampler.push(&self.mono, &mut self.resampled)?;
+        self.cutter.push(&self.resampled);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.resampled.clear();
+        self.resampler.finish(&mut self.resampled)?;
+        self.cutter.push(&self.resampled);
+        Ok(())
+    }
+
+    /// The last thing to give when the sound has ended as it should.
+    fn end(&mut self) -> Option<Result<AudioClip>> {
+        if self.cutter.is_empty() {
+            return Some(Err(Error::NoSound { input: self.label.clone() }));
+        }
+        if self.cutter.next_clip_start == 0 {
+            return self.cutter.rest(Extent::ShortFile).map(Ok);
+        }
+        self.seconds_dropped = self.cutter.dropped_seconds();
+        None
+    }
+}
+
+impl Iterator for ClipReader {
+    type Item = Result<AudioClip>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if matches!(self.stage, Stage::Done) {
+                return None;
+            }
+            if let Some(clip) = self.cutter.full_clip() {
+                if self.range == ClipRange::First {
+                    self.stage = Stage::Done;
+                }
+                return Some(Ok(clip));
+            }
+            match std::mem::replace(&mut self.stage, Stage::Done) {
+                Stage::Reading => self.stage = self.read_block(),
+                Stage::Ended => return self.end(),
+                Stage::Broken(error) => match self.cutter.rest(Extent::CutByDamage) {
+                    Some(piece) => {
+                        self.stage = Stage::Failed(error);
+                        return Some(Ok(piece));
+                    }
+                    None => return Some(Err(error)),
+                },
+                Stage::Failed(error) => return Some(Err(error)),
+                Stage::Done => return None,
+            }
+        }
+    }
+}
+
+impl std::iter::FusedIterator for ClipReader {}
+
+impl fmt::Debug for ClipReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ClipReader")
+            .field("label", &self.label)
+            .field("facts", &self.facts())
+            .finish_non_exhaustive()
+    }
+}
+
+/// Cuts a stream of samples; holds no more than one clip and one block.
+struct Cutter {
+    clip_len: usize,
+    hop_len: usize,
+    sample_rate: u32,
+    /// Samples from the next clip's start on.
+    waiting: VecDeque<f32>,
+    /// Samples between clips, still to be passed over.
+    gap_left: usize,
+    /// Where the next clip starts, in samples.
+    next_clip_start: u64,
+    taken: u64,
+}
+
+impl Cutter {
+    fn new(settings: &CheckedReadSettings) -> Self {
+        Self {
+            clip_len: settings.clip_len(),
+            hop_len: settings.hop_len(),
+            sample_rate: settings.sample_rate(),
+            waiting: VecDeque::new(),
+            gap_left: 0,
+            next_clip_start: 0,
+            taken: 0,
+        }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.taken == 0
+    }
+
+    fn push(&mut self, samples: &[f32]) {
+        self.taken += samples.len() as u64;
+        let passed_over = self.gap_left.min(samples.len());
+        self.gap_left -= passed_over;
+        self.waiting.extend(&samples[passed_over..]);
+    }
+
+    /// The next full clip, if its last sample has arrived.
+    fn full_clip(&mut self) -> Option<AudioClip> {
+        if self.waiting.len() < self.clip_len {
+            return None;
+        }
+        let clip = self.clip(self.clip_len, Extent::Full);
+        let passed = self.hop_len.min(self.waiting.len());
+        self.waiting.drain(..passed);
+        self.gap_left = self.hop_len - passed;
+        self.next_clip_start += self.hop_len as u64;
+        Some(clip)
+    }
+
+    /// What is left at the end, if anything.
+    fn rest(&mut self, extent: Extent) -> Option<AudioClip> {
+        let rest = (!self.waiting.is_empty()).then(|| self.clip(self.waiting.len(), extent));
+        self.waiting.clear();
+        rest
+    }
+
+    fn clip(&self, len: usize, extent: Extent) -> AudioClip {
+        let mut samples = Vec::with_capacity(len);
+        samples.extend(self.waiting.range(..len));
+        let start_seconds = self.next_clip_start as f64 / f64::from(self.sample_rate);
+        AudioClip { start_seconds, samples, extent }
+    }
+
+    /// The sound after the last clip that began a clip but did not fill it.
+    fn dropped_seconds(&self) -> f64 {
+        let last_clip_end = (self.next_clip_start + self.clip_len as u64) - self.hop_len as u64;
+        let covered = last_clip_end.max(self.next_clip_start);
+        self.taken.saturating_sub(covered) as f64 / f64::from(self.sample_rate)
+    }
+}

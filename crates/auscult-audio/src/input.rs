@@ -1,0 +1,120 @@
+//! An input is opened and its first bytes tell what it is.
+
+use std::fs::File;
+use std::io::{self, Cursor, Read, Seek};
+use std::path::Path;
+
+use symphonia::core::io::{MediaSource, ReadOnlySource};
+
+use crate::{Error, Location, Result};
+
+/// Enough for every magic number, and for the codec name in a first Ogg page.
+const HEAD_LEN: u64 = 64;
+
+/// The containers that are told apart before a decoder sees the sound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Container {
+    /// RIFF, RF64 or BW64 with the form type WAVE.
+    Wave,
+    /// AIFF or AIFF-C.
+    Aiff,
+    /// Sony Wave64.
+    Wave64,
+    /// Opus in Ogg.
+    OggOpus,
+    /// Anything else: left to symphonia's probe.
+    Other,
+}
+
+/// An opened input at its first byte.
+pub(crate) struct Input {
+    /// The path as the user knows it, or `standard input`.
+    pub(crate) label: String,
+    pub(crate) container: Container,
+    pub(crate) media: Box<dyn MediaSource>,
+}
+
+impl Input {
+    pub(crate) fn open(location: &Location) -> Result<Self> {
+        match location {
+            Location::File(path) => Self::open_file(path),
+            Location::StandardInput => Self::from_stream("standard input", io::stdin()),
+        }
+    }
+
+    fn open_file(path: &Path) -> Result<Self> {
+        let failed = |error| Error::from_io(path, error);
+        let label = path.display().to_string();
+        let mut file = File::open(path).map_err(failed)?;
+        let kind = file.metadata().map_err(failed)?;
+        if kind.is_dir() {
+            return Err(Error::IsFolder { input: label });
+        }
+        if !kind.is_file() {
+            return Self::from_stream(&label, file);
+        }
+        let container = identify(&read_head(&mut file).map_err(failed)?, &label)?;
+        file.rewind().map_err(failed)?;
+        Ok(Self { label, container, media: Box::new(file) })
+    }
+
+    /// Takes a stream that cannot go back.
+    pub(crate) fn from_stream(
+        label: &str,
+        mut stream: impl Read + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let head = read_head(&mut stream)
+            .map_err(|reason| Error::Unreadable { input: label.to_owned(), reason })?;
+        let container = identify(&head, label)?;
+        let media = Box::new(ReadOnlySource::new(Cursor::new(head).chain(stream)));
+        Ok(Self { label: label.to_owned(), container, media })
+    }
+}
+
+fn read_head(reader: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    reader.take(HEAD_LEN).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+fn identify(head: &[u8], label: &str) -> Result<Container> {
+    let form = head.get(8..12).unwrap_or_default();
+    let container = match head.get(..4).unwrap_or(head) {
+        b"" => return Err(Error::EmptyFile { input: label.to_owned() }),
+        b"RIFF" | b"RF64" | b"BW64" if form == b"WAVE" => Container::Wave,
+        b"FORM" if form == b"AIFF" || form == b"AIFC" => Container::Aiff,
+        b"riff" => Container::Wave64,
+        b"OggS" if head.windows(8).any(|bytes| bytes == b"OpusHead") => Container::OggOpus,
+        _ => Container::Other,
+    };
+    Ok(container)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn containers_are_told_by_their_first_bytes() {
+        let cases: [(&[u8], Container); 6] = [
+            (b"RIFF....WAVEfmt ", Container::Wave),
+            (b"BW64....WAVEds64", Container::Wave),
+            (b"RIFF....AVI LIST", Container::Other),
+            (b"FORM....AIFCFVER", Container::Aiff),
+            (b"OggS\0\x02......................OpusHead", Container::OggOpus),
+            (b"R", Container::Other),
+        ];
+        for (head, expected) in cases {
+            assert_eq!(identify(head, "x").unwrap(), expected, "{head:?}");
+        }
+    }
+
+    #[test]
+    fn a_stream_starts_again_at_its_first_byte() {
+        let bytes: Vec<u8> = (0..200).collect();
+        let mut input = Input::from_stream("x", Cursor::new(bytes.clone())).unwrap();
+        let mut read = Vec::new();
+        input.media.read_to_end(&mut read).unwrap();
+        assert_eq!(read, bytes);
+    }
+}

@@ -1,0 +1,224 @@
+//! Uncompressed samples become f32, straight from the bytes.
+
+use std::io::{self, Read};
+
+use crate::decode::{Block, Format};
+
+/// How many bytes are read at once: half a second of 16 kHz mono from a slow
+/// pipe is not held back longer than it takes to arrive.
+const READ_BYTES: usize = 64 * 1024;
+
+/// How one sample is written.
+///
+/// Integers are divided by their full scale (32768 for 16 bits), so the result is
+/// in -1..1 and 8, 16 and 24 bits are exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    Unsigned8,
+    Signed8,
+    Signed16(Order),
+    Signed24(Order),
+    Signed32(Order),
+    Float32(Order),
+    Float64(Order),
+    ALaw,
+    MuLaw,
+}
+
+/// Which byte of a sample comes first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Order {
+    Little,
+    Big,
+}
+
+impl Encoding {
+    /// A signed integer of `bytes` bytes.
+    pub(crate) fn signed(bytes: usize, order: Order) -> Option<Self> {
+        match bytes {
+            1 => Some(Self::Signed8),
+            2 => Some(Self::Signed16(order)),
+            3 => Some(Self::Signed24(order)),
+            4 => Some(Self::Signed32(order)),
+            _ => None,
+        }
+    }
+
+    /// A floating-point number of `bytes` bytes.
+    pub(crate) fn float(bytes: usize, order: Order) -> Option<Self> {
+        match bytes {
+            4 => Some(Self::Float32(order)),
+            8 => Some(Self::Float64(order)),
+            _ => None,
+        }
+    }
+
+    /// The length of one sample in bytes.
+    pub(crate) fn sample_bytes(self) -> usize {
+        match self {
+            Self::Unsigned8 | Self::Signed8 | Self::ALaw | Self::MuLaw => 1,
+            Self::Signed16(_) => 2,
+            Self::Signed24(_) => 3,
+            Self::Signed32(_) | Self::Float32(_) => 4,
+            Self::Float64(_) => 8,
+        }
+    }
+
+    /// A short name in the manner of ffmpeg, such as `pcm_s16le`.
+    pub(crate) fn name(self) -> String {
+        let (kind, order) = match self {
+            Self::Unsigned8 => ("u8", None),
+            Self::Signed8 => ("s8", None),
+            Self::Signed16(order) => ("s16", Some(order)),
+            Self::Signed24(order) => ("s24", Some(order)),
+            Self::Signed32(order) => ("s32", Some(order)),
+            Self::Float32(order) => ("f32", Some(order)),
+            Self::Float64(order) => ("f64", Some(order)),
+            Self::ALaw => ("alaw", None),
+            Self::MuLaw => ("mulaw", None),
+        };
+        let order = match order {
+            None => "",
+            Some(Order::Little) => "le",
+            Some(Order::Big) => "be",
+        };
+        format!("pcm_{kind}{order}")
+    }
+
+    /// Appends the samples in `bytes`, whose length is a multiple of the sample's.
+    pub(crate) fn decode(self, bytes: &[u8], samples: &mut Vec<f32>) {
+        match self {
+            Self::Unsigned8 => {
+                samples.extend(bytes.iter().map(|&byte| (f32::from(byte) - 128.0) / 128.0));
+            }
+            Self::Signed8 => {
+                samples.extend(bytes.iter().map(|&byte| f32::from(byte.cast_signed()) / 128.0));
+            }
+            Self::Signed16(order) => extend(bytes, samples, |sample| {
+                f32::from(order.pick(sample, i16::from_le_bytes, i16::from_be_bytes)) / 32_768.0
+            }),
+            Self::Signed24(order) => extend(bytes, samples, |[a, b, c]: [u8; 3]| {
+                let (low, high) = order.pick((a, c), |ends| ends, |(a, c)| (c, a));
+                let value = i32::from_le_bytes([0, low, b, high]) >> 8;
+                value as f32 / 8_388_608.0
+            }),
+            Self::Signed32(order) => extend(bytes, samples, |sample| {
+                let value = order.pick(sample, i32::from_le_bytes, i32::from_be_bytes);
+                (f64::from(value) / 2_147_483_648.0) as f32
+            }),
+            Self::Float32(order) => extend(bytes, samples, |sample| {
+                order.pick(sample, f32::from_le_bytes, f32::from_be_bytes)
+            }),
+            Self::Float64(order) => extend(bytes, samples, |sample| {
+                order.pick(sample, f64::from_le_bytes, f64::from_be_bytes) as f32
+            }),
+            Self::ALaw => samples.extend(bytes.iter().copied().map(a_law)),
+            Self::MuLaw => samples.extend(bytes.iter().copied().map(mu_law)),
+        }
+    }
+}
+
+impl Order {
+    fn pick<I, O>(self, input: I, little: impl Fn(I) -> O, big: impl Fn(I) -> O) -> O {
+        match self {
+            Self::Little => little(input),
+            Self::Big => big(input),
+        }
+    }
+}
+
+fn extend<const N: usize>(bytes: &[u8], samples: &mut Vec<f32>, value: impl Fn([u8; N]) -> f32) {
+    let (chunks, _) = bytes.as_chunks::<N>();
+    samples.extend(chunks.iter().map(|chunk| value(*chunk)));
+}
+
+/// ITU-T G.711 A-law, 13 bits scaled to 16.
+fn a_law(byte: u8) -> f32 {
+    let byte = byte ^ 0x55;
+    let exponent = (byte & 0x70) >> 4;
+    let step = (i16::from(byte & 0x0f) << 4) + 8;
+    let magnitude = if exponent == 0 { step } else { (step + 0x100) << (exponent - 1) };
+    f32::from(if byte & 0x80 == 0 { -magnitude } else { magnitude }) / 32_768.0
+}
+
+/// ITU-T G.711 mu-law, 14 bits scaled to 16.
+fn mu_law(byte: u8) -> f32 {
+    let byte = !byte;
+    let exponent = (byte & 0x70) >> 4;
+    let magnitude = (((i16::from(byte & 0x0f) << 3) + 0x84) << exponent) - 0x84;
+    f32::from(if byte & 0x80 == 0 { magnitude } else { -magnitude }) / 32_768.0
+}
+
+/// A stream of uncompressed frames, positioned at the first one.
+pub(crate) struct PcmReader {
+    reader: Box<dyn Read + Send + Sync>,
+    encoding: Encoding,
+    format: Format,
+    /// Bytes of sound still to come by the header; `None` if the header does not know.
+    remaining: Option<u64>,
+    bytes: Vec<u8>,
+    /// How many of `bytes` are an unfinished frame from the read before.
+    carried: usize,
+}
+
+impl PcmReader {
+    /// Reads `byte_len` bytes of frames, or all there are.
+    pub(crate) fn new(
+        reader: Box<dyn Read + Send + Sync>,
+        encoding: Encoding,
+        sample_rate: u32,
+        channels: usize,
+        byte_len: Option<u64>,
+    ) -> Self {
+        let frame_bytes = encoding.sample_bytes() * channels;
+        Self {
+            reader,
+            encoding,
+            format: Format { sample_rate, channels, codec: encoding.name() },
+            remaining: byte_len.map(|bytes| bytes - bytes % frame_bytes as u64),
+            bytes: vec![0; READ_BYTES.max(frame_bytes)],
+            carried: 0,
+        }
+    }
+
+    pub(crate) fn format(&self) -> &Format {
+        &self.format
+    }
+
+    /// Fills `samples` with the next frames; the error says why the sound stops early.
+    pub(crate) fn next_block(&mut self, samples: &mut Vec<f32>) -> Result<Block, String> {
+        samples.clear();
+        let frame_bytes = self.encoding.sample_bytes() * self.format.channels;
+        let limit = self.remaining.map_or(self.bytes.len(), |remaining| {
+            usize::try_from(remaining).map_or(self.bytes.len(), |bytes| bytes.min(self.bytes.len()))
+        });
+        while self.carried < frame_bytes.min(limit) {
+            match self.reader.read(&mut self.bytes[self.carried..limit]) {
+                Ok(0) => return self.end(),
+                Ok(read) => self.carried += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+        let whole = self.carried - self.carried % frame_bytes;
+        if whole == 0 {
+            return Ok(Block::End);
+        }
+        self.encoding.decode(&self.bytes[..whole], samples);
+        self.bytes.copy_within(whole..self.carried, 0);
+        self.carried -= whole;
+        self.remaining = self.remaining.map(|remaining| remaining - whole as u64);
+        Ok(Block::Samples)
+    }
+
+    /// The stream has no more bytes; that is an error if the header promised more.
+    fn end(&self) -> Result<Block, String> {
+        match self.remaining {
+            Some(missing) if missing > 0 => Err(format!(
+                "the file ends {} bytes before the sound its header promises",
+                missing - self.carried as u64
+            )),
+            _ => Ok(Block::End),
+        }
+    }
+}

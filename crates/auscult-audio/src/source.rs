@@ -1,0 +1,233 @@
+//! What the user typed becomes a list of sources, in an order that never changes.
+
+use std::collections::HashSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use glob::{MatchOptions, Pattern};
+
+use crate::{Error, Result, manifest};
+
+/// The extensions taken from folders, in lower case.
+const EXTENSIONS: &[&str] = &[
+    "wav",
+    "wave",
+    "rf64",
+    "bw64",
+    "w64",
+    "flac",
+    "mp3",
+    "ogg",
+    "oga",
+    "aac",
+    "m4a",
+    "mp4",
+    "aif",
+    "aiff",
+    "aifc",
+    #[cfg(feature = "opus")]
+    "opus",
+];
+
+const GLOB_OPTIONS: MatchOptions = MatchOptions {
+    case_sensitive: true,
+    require_literal_separator: true,
+    require_literal_leading_dot: true,
+};
+
+/// Where sound comes from.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Location {
+    /// A file, or anything else with a path that can be read like one.
+    File(PathBuf),
+    /// The standard input of the process; it can be read only once.
+    StandardInput,
+}
+
+/// One input and what is known about it before it is opened.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Source {
+    /// Where the sound is.
+    pub location: Location,
+    /// The path as shown to users, `-` for standard input.
+    pub label: String,
+    /// The recording visit: from a manifest, or the sub-folder the file lies in.
+    pub visit: Option<String>,
+    /// The domain named in a manifest.
+    pub domain: Option<String>,
+}
+
+impl Source {
+    /// A source at `location` about which nothing else is known.
+    pub fn new(location: Location) -> Self {
+        let label = match &location {
+            Location::File(path) => path.display().to_string(),
+            Location::StandardInput => "-".to_owned(),
+        };
+        Self { location, label, visit: None, domain: None }
+    }
+}
+
+/// The sources found, and the inputs that gave none.
+#[derive(Debug, Default)]
+pub struct Expanded {
+    /// The sources, in the order of the inputs; within a folder or pattern, by path.
+    pub sources: Vec<Source>,
+    /// What could not be used; the other inputs are not affected.
+    pub problems: Vec<Error>,
+}
+
+/// Turns what the user typed into sources.
+///
+/// An input is a file (taken whatever its extension), a folder (searched with all
+/// its sub-folders for known extensions, hidden files left out), a manifest
+/// (`.csv`, `.jsonl`, `.ndjson`), a glob pattern (if no file has that literal name)
+/// or `-` for standard input. A file in a sub-folder of a given folder gets the
+/// first folder name below the given one as its visit.
+pub fn expand(inputs: &[String]) -> Expanded {
+    let mut expanded = Expanded::default();
+    for input in inputs {
+        if let Err(problem) = expand_input(input, &mut expanded) {
+            expanded.problems.push(problem);
+        }
+    }
+    expanded
+}
+
+fn expand_input(input: &str, expanded: &mut Expanded) -> Result<()> {
+    if input == "-" {
+        return expand_standard_input(expanded);
+    }
+    let path = Path::new(input);
+    match fs::metadata(path) {
+        Ok(_) => expand_path(path, expanded),
+        Err(_) if input.contains(['*', '?', '[']) => expand_pattern(input, expanded),
+        Err(error) => Err(Error::from_io(path, error)),
+    }
+}
+
+fn expand_standard_input(expanded: &mut Expanded) -> Result<()> {
+    if expanded.sources.iter().any(|source| source.location == Location::StandardInput) {
+        return Err(Error::StandardInputTwice);
+    }
+    expanded.sources.push(Source::new(Location::StandardInput));
+    Ok(())
+}
+
+fn expand_path(path: &Path, expanded: &mut Expanded) -> Result<()> {
+    if path.is_dir() {
+        expand_folder(path, expanded)
+    } else if let Some(kind) = manifest::Kind::of(path) {
+        manifest::read(path, kind, expanded)
+    } else {
+        expanded.sources.push(Source::new(Location::File(path.to_owned())));
+        Ok(())
+    }
+}
+
+fn expand_folder(folder: &Path, expanded: &mut Expanded) -> Result<()> {
+    let before = (expanded.sources.len(), expanded.problems.len());
+    let files = files_below(folder, &mut expanded.problems);
+    for path in files.into_iter().filter(|path| has_known_extension(path)) {
+        let visit = visit_below(folder, &path);
+        expanded.sources.push(Source { visit, ..Source::new(Location::File(path)) });
+    }
+    if (expanded.sources.len(), expanded.problems.len()) == before {
+        let input = folder.display().to_string();
+        return Err(Error::EmptyFolder { input, known: EXTENSIONS.join(", ") });
+    }
+    Ok(())
+}
+
+/// The first folder name below `folder` on the way to `path`.
+fn visit_below(folder: &Path, path: &Path) -> Option<String> {
+    let mut below = path.strip_prefix(folder).ok()?.components();
+    let first = below.next()?;
+    below.next()?;
+    Some(first.as_os_str().to_string_lossy().into_owned())
+}
+
+fn expand_pattern(input: &str, expanded: &mut Expanded) -> Result<()> {
+    let bad = |reason: String| Error::BadPattern { pattern: input.to_owned(), reason };
+    let pattern = Pattern::new(input).map_err(|error| bad(error.to_string()))?;
+    let before = (expanded.sources.len(), expanded.problems.len());
+    if input.contains("**") {
+        // The glob crate follows symbolic links without looking for loops.
+        let files = files_below(&fixed_part(input), &mut expanded.problems);
+        let files = files.into_iter().filter(|path| pattern.matches_path_with(path, GLOB_OPTIONS));
+        expanded.sources.extend(files.map(|path| Source::new(Location::File(path))));
+    } else {
+        let paths = glob::glob_with(input, GLOB_OPTIONS).map_err(|error| bad(error.to_string()))?;
+        for path in paths {
+            let found = match path {
+                Ok(path) => expand_path(&path, expanded),
+                Err(error) => {
+                    let path = error.path().to_owned();
+                    Err(Error::from_io(&path, error.into_error()))
+                }
+            };
+            expanded.problems.extend(found.err());
+        }
+    }
+    if (expanded.sources.len(), expanded.problems.len()) == before {
+        return Err(Error::NoMatch { pattern: input.to_owned() });
+    }
+    Ok(())
+}
+
+/// The leading folders of a pattern that hold no wildcard.
+fn fixed_part(pattern: &str) -> PathBuf {
+    let is_fixed = |part: &OsStr| !part.to_string_lossy().contains(['*', '?', '[']);
+    Path::new(pattern).components().take_while(|part| is_fixed(part.as_os_str())).collect()
+}
+
+/// All files below `folder`, sorted by the bytes of their paths.
+///
+/// Hidden files and folders are left out. Symbolic links are followed, but every
+/// real folder is read once, so a loop of links ends.
+fn files_below(folder: &Path, problems: &mut Vec<Error>) -> Vec<PathBuf> {
+    let mut files = Vec::new();
+    let mut seen = HashSet::new();
+    let mut waiting = vec![folder.to_owned()];
+    while let Some(folder) = waiting.pop() {
+        let listed = list(&folder, &mut seen).unwrap_or_else(|problem| {
+            problems.push(problem);
+            Vec::new()
+        });
+        for path in listed {
+            if path.is_dir() { waiting.push(path) } else { files.push(path) }
+        }
+    }
+    files.sort_unstable_by(|a, b| bytes(a).cmp(bytes(b)));
+    files
+}
+
+fn bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
+}
+
+/// The visible entries of a folder in reverse order; none if it was `seen` before.
+fn list(folder: &Path, seen: &mut HashSet<PathBuf>) -> Result<Vec<PathBuf>> {
+    // A pattern without leading folders starts in the current one.
+    let real = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    let canonical = fs::canonicalize(real).map_err(|error| Error::from_io(folder, error))?;
+    if !seen.insert(canonical) {
+        return Ok(Vec::new());
+    }
+    let mut paths = Vec::new();
+    for entry in fs::read_dir(real).map_err(|error| Error::from_io(folder, error))? {
+        let name = entry.map_err(|error| Error::from_io(folder, error))?.file_name();
+        if !name.as_encoded_bytes().starts_with(b".") {
+            paths.push(folder.join(name));
+        }
+    }
+    paths.sort_unstable_by(|a, b| bytes(b).cmp(bytes(a)));
+    Ok(paths)
+}
+
+fn has_known_extension(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|found| EXTENSIONS.iter().any(|known| found.eq_ignore_ascii_case(known)))
+}
