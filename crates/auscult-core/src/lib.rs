@@ -1,1 +1,58 @@
-//! Under construction.
+#![doc = include_str!("../README.md")]
+//!
+//! # Modules, in the order the sound travels
+//!
+//! 1. [`clip`]: mono samples of a fixed length, and whether they are worth scoring.
+//! 2. [`features`]: front ends turn a clip into frames with an ordered axis.
+//! 3. [`pooling`]: frames become one vector a view (mean, max).
+//! 4. [`bands`]: the axis is cut into bands.
+//! 5. [`distance`]: how far apart two bands are.
+//! 6. [`memory`]: the references to compare with.
+//! 7. [`density`]: how far apart a reference's own neighbours are.
+//! 8. [`aggregation`]: band scores become a view score, view scores the clip score.
+//! 9. [`score`]: that number, with the bands it came from.
+//! 10. [`detector`], [`beam`], [`baselines`]: what learns and what scores.
+//! 11. [`groups`], [`calibration`]: how unseen normal sound scores, and what a score means.
+//! 12. [`explain`]: the reasons, in words.
+//! 13. [`model`], [`model_file`]: everything about one machine, as one value and as bytes.
+
+pub mod aggregation;
+pub mod bands;
+pub mod baselines;
+pub mod beam;
+pub mod calibration;
+pub mod clip;
+pub mod coreset;
+pub mod density;
+pub mod detector;
+pub mod distance;
+mod error;
+pub mod explain;
+pub mod features;
+pub mod groups;
+pub mod memory;
+pub mod model;
+pub mod model_file;
+mod names;
+mod parallel;
+pub mod pooling;
+pub mod score;
+
+pub use crate::{
+    aggregation::Combine,
+    bands::{BandLayout, BandSettings},
+    beam::{Beam, BeamSettings, FittedBeam, Method},
+    calibration::{Calibration, FalseAlarmRate, Verdict},
+    clip::{ClipCondition, ClipLength, ClipSettings},
+    density::{DensityExponent, DensityRule},
+    detector::{Detector, Scorer},
+    distance::Metric,
+    error::{Error, Result},
+    explain::Explanation,
+    features::{Extractor, FrontEnd, FrontEndIdentity, FrontEndSettings},
+    groups::{Basis, Groups},
+    memory::{Provenance, References},
+    model::{Model, ModelSettings, ScoredClip},
+    pooling::{ClipVectors, View},
+    score::{BandScore, ClipScore, ViewScore},
+};

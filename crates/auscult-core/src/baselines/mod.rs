@@ -1,0 +1,3 @@
+//! Published back ends to compare with.
+
+pub mod genrep;

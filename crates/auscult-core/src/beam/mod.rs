@@ -1,0 +1,227 @@
+//! 11. BEAM and AdaBEAM: nearest neighbours per band, normalised, aggregated and fused.
+
+mod fit;
+mod settings;
+
+pub use self::settings::{Beam, BeamSettings, Method};
+pub(crate) use self::fit::BandFit;
+use crate::{
+    BandScore, ClipScore, ClipVectors, DensityRule, Detector, Error, References, Result, Scorer,
+    View, ViewScore, groups::Groups, memory::BandMemory,
+};
+
+impl Detector for Beam {
+    type Fitted = FittedBeam;
+
+    fn fit(&self, references: References) -> Result<FittedBeam> {
+        let groups = Groups::of(references.provenance());
+        self.fit_with_groups(references, &groups)
+    }
+}
+
+impl Beam {
+    /// Fits with a choice of what leaves together in left-out scores.
+    ///
+    /// # Errors
+    ///
+    /// As [`Detector::fit`], and [`Error::ReferenceCount`] if the groups are of another set.
+    pub fn fit_with_groups(&self, references: References, groups: &Groups) -> Result<FittedBeam> {
+        if groups.members().len() != references.len() {
+            let (expected, got) = (references.len(), groups.members().len());
+            return Err(Error::ReferenceCount { what: "groups", expected, got });
+        }
+        let views = self.prepare(&references)?;
+        let mut fitted_views = Vec::with_capacity(views.len());
+        let mut left_out_views = Vec::with_capacity(views.len());
+        for (view, memories) in views {
+            let matrix = references.matrix(view).unwrap_or_default();
+            let (bands, left_out): (Vec<_>, Vec<_>) = memories
+                .into_iter()
+                .map(|memory| {
+                    let (fit, left_out) = self.fit_band(&memory, matrix, groups);
+                    (FittedBand::new(memory, fit), left_out)
+                })
+                .unzip();
+            fitted_views.push(FittedView { view, bands });
+            left_out_views.push(left_out);
+        }
+        let left_out = (0..references.len())
+            .map(|index| self.combine_left_out(&left_out_views, index))
+            .collect();
+        Ok(FittedBeam { beam: self.clone(), references, views: fitted_views, left_out })
+    }
+
+    /// The clip score of a left-out reference, `None` if nothing else is in memory.
+    fn combine_left_out(&self, views: &[Vec<fit::LeftOutBand>], index: usize) -> Option<f64> {
+        let scores = views.iter().map(|bands| {
+            let scores: Option<Vec<f64>> = bands.iter().map(|band| band[index]).collect();
+            Some(self.settings.aggregation.over(scores?.into_iter()))
+        });
+        let scores: Option<Vec<f64>> = scores.collect();
+        Some(self.settings.fusion.over(scores?.into_iter()))
+    }
+
+    /// Every band of every view, ready to be compared with.
+    pub(crate) fn prepare(&self, references: &References) -> Result<Vec<(View, Vec<BandMemory>)>> {
+        if references.is_empty() {
+            return Err(Error::NoReferences);
+        }
+        if references.axis_len() != self.layout.axis_len() {
+            let (got, expected) = (references.axis_len(), self.layout.axis_len());
+            return Err(Error::VectorLength { what: "a reference", got, expected });
+        }
+        let prepare = |&view: &View| {
+            let needed = self.settings.views.len();
+            let got = references.views().len();
+            let matrix = references.matrix(view).ok_or(Error::Views { needed, got })?;
+            Ok((view, BandMemory::for_layout(matrix, &self.layout, self.settings.metric)))
+        };
+        self.settings.views.iter().map(prepare).collect()
+    }
+}
+
+/// A fitted [`Beam`]: the memory with its local scales.
+#[derive(Debug, Clone)]
+pub struct FittedBeam {
+    beam: Beam,
+    references: References,
+    views: Vec<FittedView>,
+    left_out: Vec<Option<f64>>,
+}
+
+#[derive(Debug, Clone)]
+struct FittedView {
+    view: View,
+    bands: Vec<FittedBand>,
+}
+
+#[derive(Debug, Clone)]
+struct FittedBand {
+    memory: BandMemory,
+    fit: BandFit,
+    /// Scale to the power of the exponent, one a reference.
+    denominators: Vec<f64>,
+}
+
+impl FittedBand {
+    fn new(memory: BandMemory, fit: BandFit) -> Self {
+        let denominators = fit.scales.iter().map(|scale| scale.powf(fit.exponent)).collect();
+        Self { memory, fit, denominators }
+    }
+
+    fn score(&self, matrix: &[f32], axis_len: usize, vector: &[f32], rule: DensityRule) -> BandScore {
+        let query = self.memory.query(vector);
+        let mut best = BandScore::UNSCORED;
+        let distances = self.memory.distances(matrix, axis_len, query);
+        for (reference, (distance, denominator)) in distances.zip(&self.denominators).enumerate() {
+            let value = distance / denominator;
+            let is_better = match rule {
+                DensityRule::MinimumRatio => value < best.value,
+                DensityRule::AtNearest => distance < best.distance,
+            };
+            if is_better {
+                let local_scale = self.fit.scales[reference];
+                best = BandScore { value, distance, local_scale, reference };
+            }
+        }
+        best.value /= self.fit.divisor;
+        best
+    }
+}
+
+impl FittedBeam {
+    /// The checked settings.
+    pub fn beam(&self) -> &Beam {
+        &self.beam
+    }
+
+    /// The references in memory.
+    pub fn references(&self) -> &References {
+        &self.references
+    }
+
+    /// The score of each reference against the memory without its group; `None` if that memory is
+    /// empty.
+    pub fn left_out_scores(&self) -> &[Option<f64>] {
+        &self.left_out
+    }
+
+    /// Median left-out score of a band: what "normal" means there. `None` if there is no such band.
+    pub fn typical_band_score(&self, view: View, band: usize) -> Option<f64> {
+        Some(self.band(view, band)?.fit.typical)
+    }
+
+    /// The density exponent in force in a band (what `auto` chose). `None` if there is no such band.
+    pub fn band_exponent(&self, view: View, band: usize) -> Option<f64> {
+        Some(self.band(view, band)?.fit.exponent)
+    }
+
+    fn band(&self, view: View, band: usize) -> Option<&FittedBand> {
+        self.views.iter().find(|fitted| fitted.view == view)?.bands.get(band)
+    }
+
+    /// Room for one score; reuse it from clip to clip.
+    pub fn new_score(&self) -> ClipScore {
+        let bands = vec![BandScore::UNSCORED; self.beam.layout.bands().len()];
+        let view = |fitted: &FittedView| ViewScore {
+            view: fitted.view,
+            value: f64::NAN,
+            bands: bands.clone(),
+        };
+        ClipScore { value: f64::NAN, views: self.views.iter().map(view).collect() }
+    }
+
+    /// Scores one clip into `score`, made by [`FittedBeam::new_score`]; allocates nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::VectorLength`] or [`Error::Views`] if the clip's vectors are not those of the
+    /// references.
+    pub fn score_into(&self, clip: &ClipVectors, score: &mut ClipScore) -> Result<()> {
+        let axis_len = self.beam.layout.axis_len();
+        if clip.axis_len() != axis_len {
+            let got = clip.axis_len();
+            return Err(Error::VectorLength { what: "the clip", got, expected: axis_len });
+        }
+        let settings = &self.beam.settings;
+        for (fitted, out) in self.views.iter().zip(&mut score.views) {
+            let (needed, got) = (self.views.len(), clip.views().len());
+            let vector = clip.view(fitted.view).ok_or(Error::Views { needed, got })?;
+            let matrix = self.references.matrix(fitted.view).unwrap_or_default();
+            for (band, out) in fitted.bands.iter().zip(&mut out.bands) {
+                *out = band.score(matrix, axis_len, vector, settings.rule);
+            }
+            out.value = settings.aggregation.over(out.bands.iter().map(|band| band.value));
+        }
+        score.value = settings.fusion.over(score.views.iter().map(|view| view.value));
+        Ok(())
+    }
+
+    /// What a model file holds of each view and band.
+    pub(crate) fn band_fits(&self) -> impl Iterator<Item = impl Iterator<Item = &BandFit>> {
+        self.views.iter().map(|view| view.bands.iter().map(|band| &band.fit))
+    }
+
+    /// Puts a fitted detector together from what a model file holds.
+    pub(crate) fn from_parts(
+        beam: Beam,
+        references: References,
+        fits: Vec<Vec<BandFit>>,
+        left_out: Vec<Option<f64>>,
+    ) -> Result<Self> {
+        let prepared = beam.prepare(&references)?;
+        let views = prepared.into_iter().zip(fits).map(|((view, memories), fits)| FittedView {
+            view,
+            bands: memories.into_iter().zip(fits).map(|(m, fit)| FittedBand::new(m, fit)).collect(),
+        });
+        Ok(Self { views: views.collect(), beam, references, left_out })
+    }
+}
+
+impl Scorer for FittedBeam {
+    fn score(&self, clip: &ClipVectors) -> Result<ClipScore> {
+        let mut score = self.new_score();
+        self.score_into(clip, &mut score)?;
+        Ok(score)
+    }
+}

@@ -1,0 +1,118 @@
+//! Settings of the band-wise detector, and the method names that stand for them.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    BandLayout, BandSettings, Combine, DensityExponent, DensityRule, Metric, Result, View,
+    features::FrontEnd, names::named_choices,
+};
+
+/// The methods of the paper, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Method {
+    /// The nearest reference, whole vector, mean view.
+    Global,
+    /// Nearest references per band, mean view.
+    Beam,
+    /// BEAM on the mean and the max view, fused.
+    #[default]
+    AdaBeam,
+}
+
+named_choices!(Method, "method", {
+    Global => "global",
+    Beam => "beam",
+    AdaBeam => "adabeam",
+});
+
+/// Settings of [`Beam`]; the default values are the paper's.
+///
+/// Global matching is one band over the whole axis, so this is the only nearest-neighbour back end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BeamSettings {
+    /// How the axis is cut.
+    pub bands: BandSettings,
+    /// The views compared; two views make AdaBEAM.
+    pub views: Vec<View>,
+    /// How far apart two bands are.
+    pub metric: Metric,
+    /// Neighbours in a local scale (the paper's K); 0 compares plain distances.
+    pub neighbours: usize,
+    /// How much of the local scale counts.
+    pub exponent: DensityExponent,
+    /// Which ratio local density normalisation takes.
+    pub rule: DensityRule,
+    /// How band scores become a view score.
+    pub aggregation: Combine,
+    /// How view scores become the clip score.
+    pub fusion: Combine,
+}
+
+impl BeamSettings {
+    /// The paper's settings of a method for a front end.
+    ///
+    /// AdaBEAM on a front end with one view is BEAM.
+    pub fn paper(method: Method, front_end: &dyn FrontEnd) -> Self {
+        let bands = match method {
+            Method::Global => BandSettings::Whole,
+            Method::Beam | Method::AdaBeam => front_end.default_bands(),
+        };
+        let views = match method {
+            Method::Global | Method::Beam => vec![View::Mean],
+            Method::AdaBeam => front_end.views().to_vec(),
+        };
+        Self::new(bands, views)
+    }
+
+    /// The paper's settings with these bands and views.
+    pub fn new(bands: BandSettings, views: Vec<View>) -> Self {
+        Self {
+            bands,
+            views,
+            metric: Metric::default(),
+            neighbours: 1,
+            exponent: DensityExponent::default(),
+            rule: DensityRule::default(),
+            aggregation: Combine::Mean,
+            fusion: Combine::Mean,
+        }
+    }
+
+    /// Makes the settings usable on an axis of `axis_len` positions.
+    ///
+    /// # Errors
+    ///
+    /// Whatever setting is out of range.
+    pub fn check(self, axis_len: usize) -> Result<Beam> {
+        let layout = self.bands.layout(axis_len)?;
+        self.exponent.check()?;
+        let mut seen = self.views.clone();
+        seen.dedup();
+        if self.views.is_empty() || seen.len() != self.views.len() || self.views.len() > 2 {
+            let got = format!("{:?}", self.views);
+            return Err(crate::Error::setting("views", "mean, max, or both once", got));
+        }
+        Ok(Beam { settings: self, layout })
+    }
+}
+
+/// The band-wise detector: checked [`BeamSettings`].
+#[derive(Debug, Clone, PartialEq)]
+pub struct Beam {
+    pub(super) settings: BeamSettings,
+    pub(super) layout: BandLayout,
+}
+
+impl Beam {
+    /// The settings it was made from.
+    pub fn settings(&self) -> &BeamSettings {
+        &self.settings
+    }
+
+    /// Where its bands are.
+    pub fn layout(&self) -> &BandLayout {
+        &self.layout
+    }
+}

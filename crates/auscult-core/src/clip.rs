@@ -1,0 +1,217 @@
+//! 1. A clip: mono samples of a fixed length, and whether they are worth scoring.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result};
+
+/// How long a clip is and how often it was sampled.
+///
+/// # Examples
+///
+/// ```
+/// let clip = auscult_core::ClipSettings::default().check()?;
+/// assert_eq!(clip.samples(), 160_000);
+/// # Ok::<(), auscult_core::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClipSettings {
+    /// Samples a second; sound at other rates is resampled before it comes here.
+    pub sample_rate: u32,
+    /// Length of a clip; shorter sound is padded with zeros at the end, longer sound is cut.
+    pub seconds: f64,
+}
+
+impl Default for ClipSettings {
+    /// 10 s at 16 kHz, as in the paper.
+    fn default() -> Self {
+        Self { sample_rate: 16_000, seconds: 10.0 }
+    }
+}
+
+impl ClipSettings {
+    /// Makes the settings usable.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] if the rate is outside 1000..=384000 Hz or the length outside 0.1..=600 s.
+    pub fn check(self) -> Result<ClipLength> {
+        if !(1_000..=384_000).contains(&self.sample_rate) {
+            return Err(Error::setting("sample rate", "1000 to 384000 Hz", self.sample_rate));
+        }
+        if !(0.1..=600.0).contains(&self.seconds) {
+            return Err(Error::setting("clip length", "0.1 to 600 seconds", self.seconds));
+        }
+        let samples = (self.seconds * f64::from(self.sample_rate)).round() as usize;
+        Ok(ClipLength { sample_rate: self.sample_rate, samples })
+    }
+}
+
+/// The length of a clip in samples: checked [`ClipSettings`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ClipLength {
+    sample_rate: u32,
+    samples: usize,
+}
+
+impl ClipLength {
+    /// Samples in one clip.
+    pub fn samples(self) -> usize {
+        self.samples
+    }
+
+    /// Samples a second.
+    pub fn sample_rate(self) -> u32 {
+        self.sample_rate
+    }
+}
+
+/// What a look at the samples alone says about a clip.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum ClipCondition {
+    /// Fit to be scored.
+    Usable,
+    /// Usable, but the recording was overdriven.
+    Clipped {
+        /// Share of the samples at full scale, 0 to 1.
+        share: f64,
+    },
+    /// Not scored: no sound at all.
+    Silent,
+    /// Not scored: every sample has the same value.
+    Constant {
+        /// That value.
+        value: f32,
+    },
+    /// Not scored: some samples are NaN or infinite.
+    NotFinite {
+        /// Index of the first one.
+        sample: usize,
+    },
+    /// Not scored: mostly padding.
+    TooShort {
+        /// Samples there are.
+        samples: usize,
+        /// Samples there must be.
+        needed: usize,
+    },
+}
+
+/// A clip must hold at least this share of its nominal length; the rest would be padding.
+pub const SHORTEST_SHARE: f64 = 0.1;
+
+/// A signal whose peak is below -96 dBFS is below the last bit of 16-bit sound.
+const SILENCE_PEAK: f32 = 1.0 / 65_536.0;
+
+/// Samples this close to full scale count as clipped.
+const FULL_SCALE: f32 = 32_767.0 / 32_768.0;
+
+/// Share of clipped samples from which a clip is reported.
+const CLIPPED_SHARE: f64 = 0.001;
+
+impl ClipCondition {
+    /// Looks at the samples of a clip, before padding.
+    pub fn of(samples: &[f32], length: ClipLength) -> Self {
+        if let Some(sample) = samples.iter().position(|value| !value.is_finite()) {
+            return Self::NotFinite { sample };
+        }
+        let needed = (SHORTEST_SHARE * length.samples() as f64).ceil() as usize;
+        if samples.len() < needed {
+            return Self::TooShort { samples: samples.len(), needed };
+        }
+        let peak = samples.iter().fold(0.0_f32, |peak, value| peak.max(value.abs()));
+        if peak < SILENCE_PEAK {
+            return Self::Silent;
+        }
+        if let Some(&value) = samples.first()
+            && samples.iter().all(|&other| (other - value).abs() < SILENCE_PEAK)
+        {
+            return Self::Constant { value };
+        }
+        let clipped = samples.iter().filter(|value| value.abs() >= FULL_SCALE).count();
+        let share = clipped as f64 / samples.len() as f64;
+        if share >= CLIPPED_SHARE { Self::Clipped { share } } else { Self::Usable }
+    }
+
+    /// Whether the clip can be scored as the sound of a machine.
+    pub fn is_usable(self) -> bool {
+        matches!(self, Self::Usable | Self::Clipped { .. })
+    }
+
+    /// One word for tables and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Usable => "usable",
+            Self::Clipped { .. } => "clipped",
+            Self::Silent => "silent",
+            Self::Constant { .. } => "constant",
+            Self::NotFinite { .. } => "not-finite",
+            Self::TooShort { .. } => "too-short",
+        }
+    }
+}
+
+impl std::fmt::Display for ClipCondition {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Usable => write!(formatter, "usable"),
+            Self::Clipped { share } => write!(
+                formatter,
+                "clipped: {:.1} % of the samples are at full scale; lower the recording level",
+                share * 100.0
+            ),
+            Self::Silent => write!(
+                formatter,
+                "silent: the peak is below -96 dBFS; check the microphone and that the machine ran"
+            ),
+            Self::Constant { value } => write!(
+                formatter,
+                "constant: every sample is {value}; check the sensor and its cable"
+            ),
+            Self::NotFinite { sample } => write!(
+                formatter,
+                "not finite: sample {sample} is NaN or infinite; export the recording again"
+            ),
+            Self::TooShort { samples, needed } => write!(
+                formatter,
+                "too short: {samples} samples, at least {needed} are needed; record longer or lower the clip length"
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn length() -> ClipLength {
+        ClipSettings { sample_rate: 16_000, seconds: 1.0 }.check().unwrap()
+    }
+
+    #[test]
+    fn conditions_are_told_apart() {
+        let tone: Vec<f32> = (0..16_000).map(|i| (i as f32 * 0.3).sin() * 0.5).collect();
+        assert_eq!(ClipCondition::of(&tone, length()), ClipCondition::Usable);
+        assert_eq!(ClipCondition::of(&[0.0; 16_000], length()), ClipCondition::Silent);
+        assert_eq!(
+            ClipCondition::of(&[0.25; 16_000], length()),
+            ClipCondition::Constant { value: 0.25 }
+        );
+        let mut broken = tone.clone();
+        broken[77] = f32::NAN;
+        assert_eq!(ClipCondition::of(&broken, length()), ClipCondition::NotFinite { sample: 77 });
+        assert_eq!(
+            ClipCondition::of(&tone[..100], length()),
+            ClipCondition::TooShort { samples: 100, needed: 1_600 }
+        );
+        let loud: Vec<f32> = tone.iter().map(|value| (value * 4.0).clamp(-1.0, 1.0)).collect();
+        assert!(matches!(ClipCondition::of(&loud, length()), ClipCondition::Clipped { .. }));
+    }
+
+    #[test]
+    fn absurd_settings_are_refused_with_the_range() {
+        let error = ClipSettings { seconds: f64::NAN, ..Default::default() }.check().unwrap_err();
+        assert_eq!(error.to_string(), "clip length must be 0.1 to 600 seconds, got NaN");
+    }
+}

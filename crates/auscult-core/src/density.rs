@@ -1,0 +1,243 @@
+//! 7. Local density normalisation: how far a reference's own neighbours are.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result, names::named_choices, parallel};
+
+/// Which ratio local density normalisation takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DensityRule {
+    /// The smallest ratio over all references (the paper's equation 7).
+    #[default]
+    MinimumRatio,
+    /// The ratio at the nearest reference (as the paper's appendix words it).
+    AtNearest,
+}
+
+named_choices!(DensityRule, "density rule", {
+    MinimumRatio => "minimum-ratio",
+    AtNearest => "at-nearest",
+});
+
+/// How much of the local scale divides a distance: distance / scale^t.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DensityExponent {
+    /// The same t in every band: 1 is the paper, 0 is the raw distance.
+    Fixed(f64),
+    /// The t of each band that explains most of the references' left-out distances.
+    Auto,
+}
+
+impl Default for DensityExponent {
+    fn default() -> Self {
+        Self::Fixed(1.0)
+    }
+}
+
+impl DensityExponent {
+    pub(crate) fn check(self) -> Result<Self> {
+        match self {
+            Self::Fixed(t) if !(0.0..=1.0).contains(&t) => {
+                Err(Error::setting("density exponent", "0 to 1, or auto", t))
+            }
+            _ => Ok(self),
+        }
+    }
+
+    /// Bands are made comparable by their mean left-out score unless the scores are plain
+    /// distances or plain ratios, which the paper averages as they are.
+    #[expect(clippy::float_cmp, reason = "exactly 0 and exactly 1 are the two plain forms")]
+    pub(crate) fn needs_divisor(self) -> bool {
+        match self {
+            Self::Fixed(t) => t != 0.0 && t != 1.0,
+            Self::Auto => true,
+        }
+    }
+}
+
+impl std::fmt::Display for DensityExponent {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Fixed(t) => write!(formatter, "{t}"),
+            Self::Auto => formatter.write_str("auto"),
+        }
+    }
+}
+
+impl std::str::FromStr for DensityExponent {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        match text {
+            "auto" => Ok(Self::Auto),
+            _ => match text.parse() {
+                Ok(t) => Self::Fixed(t).check(),
+                Err(_) => Err(Error::setting("density exponent", "0 to 1, or auto", text)),
+            },
+        }
+    }
+}
+
+/// Duplicates would divide by zero.
+pub(crate) const SMALLEST_SCALE: f64 = 1e-12;
+
+/// Distances among the references of one band, row by row.
+pub(crate) trait PairwiseDistances: Sync {
+    /// How many references there are.
+    fn len(&self) -> usize;
+
+    /// The distances from reference `index` to all, in `row` or borrowed.
+    fn row<'a>(&'a self, index: usize, row: &'a mut Vec<f64>) -> &'a [f64];
+}
+
+/// Local scales of every reference, with the whole memory and with each group left out.
+#[derive(Debug, Clone)]
+pub(crate) struct LocalScales {
+    whole: Vec<f64>,
+    /// For each reference, the groups whose removal changes its scale.
+    without: Vec<BTreeMap<usize, f64>>,
+}
+
+impl LocalScales {
+    /// Sums of the distances to the `neighbours` nearest others. `groups` says which references
+    /// leave together when one is left out.
+    pub(crate) fn compute(
+        distances: &dyn PairwiseDistances,
+        neighbours: usize,
+        groups: &[usize],
+    ) -> Self {
+        let rows = parallel::map(distances.len(), Vec::new, |buffer: &mut Vec<f64>, index| {
+            let row = distances.row(index, buffer);
+            let nearest = nearest(row, neighbours, |other| other != index);
+            let touched: std::collections::BTreeSet<usize> = nearest
+                .iter()
+                .map(|&(_, other)| groups[other])
+                .filter(|&group| group != groups[index])
+                .collect();
+            let without = touched
+                .into_iter()
+                .map(|group| {
+                    let keep = |other| other != index && groups[other] != group;
+                    (group, scale_of(&self::nearest(row, neighbours, keep)))
+                })
+                .collect();
+            (scale_of(&nearest), without)
+        });
+        let (whole, without) = rows.into_iter().unzip();
+        Self { whole, without }
+    }
+
+    /// Every scale to the power of `exponent`.
+    pub(crate) fn raised(&self, exponent: f64) -> Self {
+        let raise = |scale: &f64| scale.powf(exponent);
+        let raise_all = |without: &BTreeMap<usize, f64>| {
+            without.iter().map(|(&group, scale)| (group, raise(scale))).collect()
+        };
+        Self {
+            whole: self.whole.iter().map(raise).collect(),
+            without: self.without.iter().map(raise_all).collect(),
+        }
+    }
+
+    /// The scales with every reference in memory.
+    pub(crate) fn into_whole(self) -> Vec<f64> {
+        self.whole
+    }
+
+    /// The scale of `reference` in a memory without `group`.
+    pub(crate) fn without(&self, reference: usize, group: usize) -> f64 {
+        self.without[reference].get(&group).copied().unwrap_or(self.whole[reference])
+    }
+}
+
+/// The `count` smallest distances among the kept references, ascending.
+fn nearest(row: &[f64], count: usize, keep: impl Fn(usize) -> bool) -> Vec<(f64, usize)> {
+    let mut found: Vec<(f64, usize)> = Vec::with_capacity(count + 1);
+    for (other, &distance) in row.iter().enumerate() {
+        if found.len() == count && found.last().is_none_or(|&(worst, _)| distance >= worst) {
+            continue;
+        }
+        if keep(other) {
+            let at = found.partition_point(|&(earlier, _)| earlier <= distance);
+            found.insert(at, (distance, other));
+            found.truncate(count);
+        }
+    }
+    found
+}
+
+/// The sum of distances, never below the smallest scale; a lone reference has scale 1.
+fn scale_of(nearest: &[(f64, usize)]) -> f64 {
+    if nearest.is_empty() {
+        return 1.0;
+    }
+    nearest.iter().map(|&(distance, _)| distance).sum::<f64>().max(SMALLEST_SCALE)
+}
+
+/// The exponent that removes most variance of the left-out distances: the slope of log distance
+/// on log scale of the neighbour it was found at, clamped to [0, 1].
+///
+/// `pairs` are (left-out distance, scale of that neighbour). With nothing to learn from (fewer
+/// than three pairs, or equal scales) it is 1, the paper's.
+pub(crate) fn best_exponent(pairs: &[(f64, f64)]) -> f64 {
+    let log = |value: f64| value.max(SMALLEST_SCALE).ln();
+    let count = pairs.len() as f64;
+    let mean = |part: fn(&(f64, f64)) -> f64| pairs.iter().map(|pair| log(part(pair))).sum::<f64>() / count;
+    let (mean_distance, mean_scale) = (mean(|pair| pair.0), mean(|pair| pair.1));
+    let (mut covariance, mut variance) = (0.0, 0.0);
+    for &(distance, scale) in pairs {
+        let offset = log(scale) - mean_scale;
+        covariance += offset * (log(distance) - mean_distance);
+        variance += offset * offset;
+    }
+    if pairs.len() < 3 || variance <= f64::EPSILON * count {
+        return 1.0;
+    }
+    (covariance / variance).clamp(0.0, 1.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Line(Vec<f64>);
+
+    impl PairwiseDistances for Line {
+        fn len(&self) -> usize {
+            self.0.len()
+        }
+        fn row<'a>(&'a self, index: usize, row: &'a mut Vec<f64>) -> &'a [f64] {
+            row.clear();
+            row.extend(self.0.iter().map(|other| (other - self.0[index]).abs()));
+            row
+        }
+    }
+
+    #[test]
+    fn scales_are_sums_over_the_nearest_others() {
+        let scales = LocalScales::compute(&Line(vec![0.0, 1.0, 3.0, 3.0]), 2, &[0, 1, 2, 3]);
+        assert_eq!(scales.whole, [4.0, 3.0, 2.0, 2.0]);
+        assert_eq!(scales.without(0, 1), 6.0);
+        assert_eq!(scales.without(0, 0), 4.0, "a group that is not a neighbour changes nothing");
+    }
+
+    #[test]
+    fn more_neighbours_than_others_means_all_others() {
+        let scales = LocalScales::compute(&Line(vec![0.0, 1.0]), 9, &[0, 1]);
+        assert_eq!(scales.whole, [1.0, 1.0]);
+        assert_eq!(scales.without(0, 1), 1.0, "a lone reference has scale 1");
+    }
+
+    #[test]
+    fn the_exponent_is_the_slope_of_the_logarithms() {
+        let pairs: Vec<_> =
+            [0.1, 0.2, 0.5, 0.9].iter().map(|&scale: &f64| (3.0 * scale.powf(0.4), scale)).collect();
+        assert!((best_exponent(&pairs) - 0.4).abs() < 1e-12);
+        let steep: Vec<_> = pairs.iter().map(|&(_, scale)| (scale.powi(3), scale)).collect();
+        assert_eq!(best_exponent(&steep), 1.0);
+        assert_eq!(best_exponent(&[(0.1, 0.2); 5]), 1.0);
+    }
+}

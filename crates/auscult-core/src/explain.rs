@@ -1,0 +1,194 @@
+//! 12. Reasons: which bands differ, by how much, from which reference, in words.
+
+use std::ops::Range;
+
+use serde::Serialize;
+
+use crate::{ClipVectors, Model, Provenance, ScoredClip, Verdict, View, features::Axis};
+
+/// Why a clip scored as it did.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Explanation {
+    /// One sentence on the clip as a whole.
+    pub summary: String,
+    /// Every band of every view, the furthest from its normal first.
+    pub bands: Vec<BandReason>,
+}
+
+/// What one band contributes.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BandReason {
+    /// The view it is seen in.
+    pub view: View,
+    /// Index of the band along the axis.
+    pub band: usize,
+    /// Positions of the axis it covers.
+    pub positions: Range<usize>,
+    /// The same in hertz, where the axis has frequencies.
+    pub hertz: Option<Range<f64>>,
+    /// The band's score.
+    pub score: f64,
+    /// The score over the median score of unseen normal clips in this band; `None` if that is 0
+    /// or unknown.
+    pub times_normal: Option<f64>,
+    /// The reference that is closest in this band.
+    pub reference: Provenance,
+    /// Level against that reference, part by part, where features have a level.
+    pub levels: Vec<LevelDifference>,
+    /// All of this in a sentence.
+    pub sentence: String,
+}
+
+/// How much louder or quieter a part of the spectrum is than in the closest reference.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LevelDifference {
+    /// The part in hertz, where the axis has frequencies.
+    pub hertz: Option<Range<f64>>,
+    /// Decibels above (positive) or below the reference.
+    pub decibels: f64,
+}
+
+/// A band is described in at most so many parts.
+const PARTS: usize = 6;
+
+/// From so many times the normal distance on, a band is said to differ.
+const NOTABLE: f64 = 1.5;
+
+/// Level differences smaller than this are not worth words.
+const AUDIBLE_DECIBELS: f64 = 1.0;
+
+impl Explanation {
+    /// Explains a score of `model` for the clip it was computed from. `axis` is the front end's.
+    pub fn new(model: &Model, axis: &Axis, clip: &ClipVectors, scored: &ScoredClip) -> Self {
+        let layout = model.detector().beam().layout();
+        let mut bands: Vec<BandReason> = Vec::new();
+        for view in &scored.score.views {
+            for (band, (score, positions)) in view.bands.iter().zip(layout.bands()).enumerate() {
+                let normal = model.detector().typical_band_score(view.view, band);
+                let vectors = (
+                    clip.view(view.view).unwrap_or_default(),
+                    model.references().vector(view.view, score.reference).unwrap_or_default(),
+                );
+                let mut reason = BandReason {
+                    view: view.view,
+                    band,
+                    positions: positions.clone(),
+                    hertz: axis.hertz(positions.clone()),
+                    score: score.value,
+                    times_normal: normal.filter(|&normal| normal > 0.0).map(|n| score.value / n),
+                    reference: model.references().provenance()[score.reference].clone(),
+                    levels: level_differences(axis, positions.clone(), vectors),
+                    sentence: String::new(),
+                };
+                reason.sentence = reason.describe();
+                bands.push(reason);
+            }
+        }
+        bands.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
+        let summary = summarise(scored, &bands);
+        Self { summary, bands }
+    }
+
+    /// The sentences worth reading: of bands that differ, or of the furthest one if none does.
+    pub fn sentences(&self) -> impl Iterator<Item = &str> {
+        let notable = self.bands.iter().filter(|band| band.weight() >= NOTABLE).count().max(1);
+        self.bands.iter().take(notable).map(|band| band.sentence.as_str())
+    }
+}
+
+impl BandReason {
+    /// What the band is called: hertz if it has them.
+    pub fn name(&self) -> String {
+        match &self.hertz {
+            Some(hertz) => show_hertz(hertz),
+            None => format!("coefficients {}-{}", self.positions.start, self.positions.end - 1),
+        }
+    }
+
+    fn weight(&self) -> f64 {
+        self.times_normal.unwrap_or(self.score)
+    }
+
+    fn describe(&self) -> String {
+        let view = match self.view {
+            View::Mean => "on average",
+            View::Max => "at its loudest",
+        };
+        let far = match self.times_normal {
+            Some(times) => format!("{times:.1} times its normal distance"),
+            None => format!("at score {:.3}", self.score),
+        };
+        let reference = show_reference(&self.reference);
+        let mut sentence = format!("{} ({view}) is {far} from the closest reference, {reference}", self.name());
+        let mut loudest: Vec<&LevelDifference> =
+            self.levels.iter().filter(|part| part.decibels.abs() >= AUDIBLE_DECIBELS).collect();
+        loudest.sort_by(|a, b| b.decibels.abs().total_cmp(&a.decibels.abs()));
+        let parts: Vec<String> = loudest.iter().take(3).map(|part| part.describe()).collect();
+        if !parts.is_empty() {
+            sentence = format!("{sentence}: {}", parts.join(", "));
+        } else if !self.levels.is_empty() {
+            sentence += &format!(": no part differs by {AUDIBLE_DECIBELS} dB in level, only in shape");
+        }
+        sentence + "."
+    }
+}
+
+impl LevelDifference {
+    fn describe(&self) -> String {
+        let side = if self.decibels >= 0.0 { "louder" } else { "quieter" };
+        let at = self.hertz.as_ref().map(|hertz| format!(" at {}", show_hertz(hertz)));
+        format!("{:.1} dB {side}{}", self.decibels.abs(), at.unwrap_or_default())
+    }
+}
+
+/// Mean level difference in equal parts of a band.
+fn level_differences(
+    axis: &Axis,
+    positions: Range<usize>,
+    (clip, reference): (&[f32], &[f32]),
+) -> Vec<LevelDifference> {
+    let parts = PARTS.min(positions.len());
+    let edge = |part: usize| positions.start + positions.len() * part / parts;
+    let differences = (0..parts).map(|part| {
+        let range = edge(part)..edge(part + 1);
+        let sum: Option<f64> =
+            range.clone().map(|at| axis.decibels(*clip.get(at)?, *reference.get(at)?)).sum();
+        let decibels = sum? / range.len() as f64;
+        decibels.is_finite().then(|| LevelDifference { hertz: axis.hertz(range), decibels })
+    });
+    differences.collect::<Option<Vec<_>>>().unwrap_or_default()
+}
+
+fn summarise(scored: &ScoredClip, bands: &[BandReason]) -> String {
+    let verdict = match scored.verdict {
+        Verdict::Normal => "The clip sounds normal",
+        Verdict::Anomalous => "The clip does not sound normal",
+        Verdict::Undecided => "The model has too few normal clips to decide",
+    };
+    let p = scored.p_value.map(|p| format!(", p = {p:.3}")).unwrap_or_default();
+    let score = format!("score {:.4}{p}", scored.score.value);
+    let most = bands.first().map(|band| match band.times_normal {
+        Some(times) => format!("; {} differs most, {times:.1} times its normal distance", band.name()),
+        None => format!("; {} differs most", band.name()),
+    });
+    format!("{verdict} ({score}){}.", most.unwrap_or_default())
+}
+
+fn show_hertz(hertz: &Range<f64>) -> String {
+    if hertz.end < 1000.0 {
+        format!("{:.0}-{:.0} Hz", hertz.start, hertz.end)
+    } else {
+        format!("{:.2}-{:.2} kHz", hertz.start / 1000.0, hertz.end / 1000.0)
+    }
+}
+
+fn show_reference(reference: &Provenance) -> String {
+    let mut text = reference.source.clone();
+    if reference.start_seconds > 0.0 {
+        text += &format!(" at {:.1} s", reference.start_seconds);
+    }
+    if let Some(visit) = &reference.visit {
+        text += &format!(" (visit {visit})");
+    }
+    text
+}

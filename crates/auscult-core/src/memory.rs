@@ -1,0 +1,250 @@
+//! 6. Memory: the references, per view and band.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error, Result,
+    bands::BandLayout,
+    distance::{Metric, Scaled},
+    pooling::{ClipVectors, View},
+};
+
+/// Where a reference came from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Provenance {
+    /// The file or stream, as the user named it.
+    pub source: String,
+    /// Where in it the clip starts.
+    pub start_seconds: f64,
+    /// The visit to the machine it was recorded on; clips of one visit resemble each other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visit: Option<String>,
+    /// The domain (operating or recording condition) it belongs to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub domain: Option<String>,
+    /// Fingerprint of the clip's samples, empty if unknown.
+    #[serde(default)]
+    pub digest: String,
+}
+
+impl Provenance {
+    /// A reference from `source` about which nothing more is known.
+    pub fn of(source: impl Into<String>) -> Self {
+        Self {
+            source: source.into(),
+            start_seconds: 0.0,
+            visit: None,
+            domain: None,
+            digest: String::new(),
+        }
+    }
+}
+
+/// A fingerprint of samples: the same sound gives the same one, whatever its file is called.
+pub fn digest(samples: &[f32]) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for sample in samples {
+        hasher.update(&sample.to_le_bytes());
+    }
+    hasher.finalize().to_hex()[..32].to_owned()
+}
+
+/// Normal clips: their vectors and where they came from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct References {
+    views: Vec<View>,
+    axis_len: usize,
+    /// One matrix a view, references x axis, row-major.
+    vectors: Vec<Vec<f32>>,
+    provenance: Vec<Provenance>,
+}
+
+impl References {
+    /// An empty set for vectors with these views.
+    pub fn new(views: &[View], axis_len: usize) -> Self {
+        Self {
+            views: views.to_vec(),
+            axis_len,
+            vectors: vec![Vec::new(); views.len()],
+            provenance: Vec::new(),
+        }
+    }
+
+    /// Adds one clip.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::VectorLength`] or [`Error::Views`] if the clip has other vectors than this set.
+    pub fn push(&mut self, clip: &ClipVectors, provenance: Provenance) -> Result<()> {
+        if clip.axis_len() != self.axis_len {
+            let (got, expected) = (clip.axis_len(), self.axis_len);
+            return Err(Error::VectorLength { what: "the clip", got, expected });
+        }
+        let rows: Option<Vec<&[f32]>> = self.views.iter().map(|&view| clip.view(view)).collect();
+        let Some(rows) = rows else {
+            return Err(Error::Views { needed: self.views.len(), got: clip.views().len() });
+        };
+        for (matrix, row) in self.vectors.iter_mut().zip(rows) {
+            matrix.extend_from_slice(row);
+        }
+        self.provenance.push(provenance);
+        Ok(())
+    }
+
+    /// Puts a set together from matrices (references x axis), as a model file holds them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::VectorLength`] if a matrix does not have one row a reference.
+    pub fn from_matrices(
+        axis_len: usize,
+        matrices: Vec<(View, Vec<f32>)>,
+        provenance: Vec<Provenance>,
+    ) -> Result<Self> {
+        for (view, matrix) in &matrices {
+            let expected = axis_len.saturating_mul(provenance.len());
+            if matrix.len() != expected {
+                let got = matrix.len();
+                return Err(Error::VectorLength { what: view.name(), got, expected });
+            }
+        }
+        let (views, vectors) = matrices.into_iter().unzip();
+        Ok(Self { views, axis_len, vectors, provenance })
+    }
+
+    /// Appends the references of another set, in order.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`References::push`].
+    pub fn extend(&mut self, other: &Self) -> Result<()> {
+        if other.axis_len != self.axis_len {
+            let (got, expected) = (other.axis_len, self.axis_len);
+            return Err(Error::VectorLength { what: "the added references", got, expected });
+        }
+        if other.views != self.views {
+            return Err(Error::Views { needed: self.views.len(), got: other.views.len() });
+        }
+        for (matrix, more) in self.vectors.iter_mut().zip(&other.vectors) {
+            matrix.extend_from_slice(more);
+        }
+        self.provenance.extend_from_slice(&other.provenance);
+        Ok(())
+    }
+
+    /// The references at `indices`, in that order.
+    #[must_use]
+    pub fn select(&self, indices: &[usize]) -> Self {
+        let mut chosen = Self::new(&self.views, self.axis_len);
+        for &index in indices {
+            for (matrix, from) in chosen.vectors.iter_mut().zip(&self.vectors) {
+                matrix.extend_from_slice(&from[index * self.axis_len..(index + 1) * self.axis_len]);
+            }
+            chosen.provenance.push(self.provenance[index].clone());
+        }
+        chosen
+    }
+
+    /// How many references there are (the paper's R).
+    pub fn len(&self) -> usize {
+        self.provenance.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.provenance.is_empty()
+    }
+
+    /// Length of every vector.
+    pub fn axis_len(&self) -> usize {
+        self.axis_len
+    }
+
+    /// The views each reference has.
+    pub fn views(&self) -> &[View] {
+        &self.views
+    }
+
+    /// Where each reference came from.
+    pub fn provenance(&self) -> &[Provenance] {
+        &self.provenance
+    }
+
+    /// The matrix of a view (references x axis), if there is one.
+    pub fn matrix(&self, view: View) -> Option<&[f32]> {
+        let index = self.views.iter().position(|&other| other == view)?;
+        Some(&self.vectors[index])
+    }
+
+    /// The vector of one reference, if it exists.
+    pub fn vector(&self, view: View, reference: usize) -> Option<&[f32]> {
+        let start = reference.checked_mul(self.axis_len)?;
+        self.matrix(view)?.get(start..start + self.axis_len)
+    }
+
+    /// The vectors of one reference.
+    pub fn clip(&self, reference: usize) -> Option<ClipVectors> {
+        let views = self.views.iter().map(|&view| Some((view, self.vector(view, reference)?.to_vec())));
+        ClipVectors::from_views(views.collect::<Option<Vec<_>>>()?).ok()
+    }
+}
+
+/// One band of one view of all references, ready to be compared with.
+#[derive(Debug, Clone)]
+pub(crate) struct BandMemory {
+    band: Range<usize>,
+    metric: Metric,
+    /// One a reference.
+    factors: Vec<f64>,
+}
+
+impl BandMemory {
+    /// Prepares every band of a layout for one view's matrix.
+    pub(crate) fn for_layout(matrix: &[f32], layout: &BandLayout, metric: Metric) -> Vec<Self> {
+        let rows = || matrix.chunks_exact(layout.axis_len());
+        let prepare = |band: &Range<usize>| Self {
+            band: band.clone(),
+            metric,
+            factors: rows().map(|row| metric.factor(&row[band.clone()])).collect(),
+        };
+        layout.bands().iter().map(prepare).collect()
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.factors.len()
+    }
+
+    /// The band of a vector, scaled like the references.
+    pub(crate) fn query<'a>(&self, vector: &'a [f32]) -> Scaled<'a> {
+        let vector = &vector[self.band.clone()];
+        Scaled { vector, factor: self.metric.factor(vector) }
+    }
+
+    /// The band of reference `index` in the view's `matrix`.
+    pub(crate) fn reference<'a>(&self, matrix: &'a [f32], axis_len: usize, index: usize) -> Scaled<'a> {
+        let start = index * axis_len;
+        let vector = &matrix[start + self.band.start..start + self.band.end];
+        Scaled { vector, factor: self.factors[index] }
+    }
+
+    /// Distance between two references.
+    pub(crate) fn distance(&self, matrix: &[f32], axis_len: usize, from: usize, to: usize) -> f64 {
+        let [from, to] = [from, to].map(|index| self.reference(matrix, axis_len, index));
+        self.metric.between(from, to)
+    }
+
+    /// Distances from `query` to every reference, in their order.
+    pub(crate) fn distances<'a>(
+        &'a self,
+        matrix: &'a [f32],
+        axis_len: usize,
+        query: Scaled<'a>,
+    ) -> impl Iterator<Item = f64> + 'a {
+        (0..self.len()).map(move |index| {
+            self.metric.between(query, self.reference(matrix, axis_len, index))
+        })
+    }
+}

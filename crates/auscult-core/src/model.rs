@@ -1,0 +1,253 @@
+//! 13. A model: everything auscult knows about one machine.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Beam, BeamSettings, Calibration, ClipScore, ClipSettings, ClipVectors, Detector, Error,
+    FalseAlarmRate, FittedBeam, FrontEnd, FrontEndIdentity, Groups, References, Result, Scorer,
+    Verdict,
+};
+
+/// What a model is made with.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ModelSettings {
+    /// Length and rate of clips.
+    pub clip: ClipSettings,
+    /// How many channels became one, in the words of whoever read the sound (`0`, `mean`).
+    pub channel: String,
+    /// Name and settings of the front end.
+    pub front_end: FrontEndIdentity,
+    /// The back end.
+    pub detector: BeamSettings,
+    /// At most so many references stay in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_references: Option<usize>,
+    /// The promised false-alarm rate.
+    pub false_alarm_rate: FalseAlarmRate,
+}
+
+impl ModelSettings {
+    /// Settings for a front end with everything else as in the paper.
+    pub fn new(clip: ClipSettings, front_end: &dyn FrontEnd, detector: BeamSettings) -> Self {
+        Self {
+            clip,
+            channel: "0".to_owned(),
+            front_end: front_end.identity(),
+            detector,
+            max_references: None,
+            false_alarm_rate: FalseAlarmRate::default(),
+        }
+    }
+}
+
+/// A fitted detector with its settings and calibration.
+///
+/// # Examples
+///
+/// ```
+/// use auscult_core::{
+///     BeamSettings, ClipSettings, ClipVectors, FrontEndSettings, Method, Model, ModelSettings,
+///     Provenance, References,
+/// };
+///
+/// let clip = ClipSettings { seconds: 1.0, ..Default::default() };
+/// let front_end = FrontEndSettings::default().build(clip.check()?)?;
+/// let mut extractor = front_end.extractor();
+/// let mut vectors = ClipVectors::for_front_end(&*front_end);
+/// let mut references = References::new(front_end.views(), front_end.axis().len());
+/// for seed in 1..=20_u32 {
+///     let hum: Vec<f32> =
+///         (0..16_000).map(|i| (i as f32 * (0.1 + seed as f32 * 1e-4)).sin() * 0.1).collect();
+///     extractor.extract_into(&hum, &mut vectors)?;
+///     references.push(&vectors, Provenance::of(format!("hum {seed}")))?;
+/// }
+/// let detector = BeamSettings::paper(Method::AdaBeam, &*front_end);
+/// let model = Model::fit(ModelSettings::new(clip, &*front_end, detector), references)?;
+///
+/// let squeal: Vec<f32> = (0..16_000).map(|i| (i as f32 * 1.3).sin() * 0.1).collect();
+/// extractor.extract_into(&squeal, &mut vectors)?;
+/// let scored = model.score(&vectors)?;
+/// assert_eq!(scored.verdict.name(), "anomalous");
+/// assert_eq!(Model::from_bytes(&model.to_bytes()?)?.score(&vectors)?, scored);
+/// # Ok::<(), auscult_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Model {
+    settings: ModelSettings,
+    detector: FittedBeam,
+    calibration: Calibration,
+}
+
+/// A score and what it means.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ScoredClip {
+    /// The score with its bands.
+    pub score: ClipScore,
+    /// Share of normal clips that score at least as high; `None` without calibration.
+    pub p_value: Option<f64>,
+    /// The score on a scale from 0 to 1; `None` without calibration.
+    pub calibrated: Option<f64>,
+    /// What it says at the model's false-alarm rate.
+    pub verdict: Verdict,
+}
+
+/// With a coreset, calibration fits one memory for each of at most this many parts.
+const MOST_FOLDS: usize = 10;
+
+impl Model {
+    /// Remembers the references and calibrates on them.
+    ///
+    /// # Errors
+    ///
+    /// If there are no references or a setting is out of range.
+    pub fn fit(settings: ModelSettings, references: References) -> Result<Self> {
+        settings.clip.check()?;
+        if settings.max_references == Some(0) {
+            return Err(Error::setting("max references", "at least 1", 0));
+        }
+        let beam = settings.detector.clone().check(references.axis_len())?;
+        match settings.max_references {
+            Some(most) if references.len() > most => {
+                let calibration = calibrate_coresets(&beam, &references, most)?;
+                let kept = references.select(&beam.coreset(&references, most)?);
+                Ok(Self { settings, detector: beam.fit(kept)?, calibration })
+            }
+            _ => {
+                let basis = Groups::of(references.provenance()).basis();
+                let detector = beam.fit(references)?;
+                let scores = detector.left_out_scores().iter().flatten().copied().collect();
+                Ok(Self { settings, detector, calibration: Calibration::new(basis, scores) })
+            }
+        }
+    }
+
+    /// This model with more references, the same as a fresh fit on the old ones followed by the
+    /// new ones.
+    ///
+    /// # Errors
+    ///
+    /// If the new references have other vectors than the old ones.
+    pub fn with_added(&self, more: &References) -> Result<Self> {
+        let mut references = self.references().clone();
+        references.extend(more)?;
+        Self::fit(self.settings.clone(), references)
+    }
+
+    /// This model with only the references at `indices`, the same as a fresh fit on them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoReferences`] if none are left.
+    pub fn with_only(&self, indices: &[usize]) -> Result<Self> {
+        let kept: Vec<usize> =
+            indices.iter().copied().filter(|&index| index < self.references().len()).collect();
+        Self::fit(self.settings.clone(), self.references().select(&kept))
+    }
+
+    /// This model with at most `most` references, chosen to cover all of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] if `most` is 0.
+    pub fn with_coreset(&self, most: usize) -> Result<Self> {
+        let settings = ModelSettings { max_references: Some(most), ..self.settings.clone() };
+        Self::fit(settings, self.references().clone())
+    }
+
+    /// This model with another promised false-alarm rate.
+    #[must_use]
+    pub fn with_false_alarm_rate(mut self, rate: FalseAlarmRate) -> Self {
+        self.settings.false_alarm_rate = rate;
+        self
+    }
+
+    /// Scores one clip.
+    ///
+    /// # Errors
+    ///
+    /// If the clip's vectors are not those of the references.
+    pub fn score(&self, clip: &ClipVectors) -> Result<ScoredClip> {
+        Ok(self.judge(self.detector.score(clip)?))
+    }
+
+    /// What a score of this model's detector means.
+    pub fn judge(&self, score: ClipScore) -> ScoredClip {
+        ScoredClip {
+            p_value: self.calibration.p_value(score.value),
+            calibrated: self.calibration.calibrated(score.value),
+            verdict: self.calibration.verdict(score.value, self.settings.false_alarm_rate),
+            score,
+        }
+    }
+
+    /// Refuses a front end that gives other numbers than the one the model was made with.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::FrontEndMismatch`] with both names.
+    pub fn check_front_end(&self, front_end: &dyn FrontEnd) -> Result<()> {
+        let given = front_end.identity();
+        if given == self.settings.front_end {
+            return Ok(());
+        }
+        let model = format!("{} {}", self.settings.front_end, self.settings.front_end.settings);
+        Err(Error::FrontEndMismatch { model, given: format!("{given} {}", given.settings) })
+    }
+
+    /// The settings.
+    pub fn settings(&self) -> &ModelSettings {
+        &self.settings
+    }
+
+    /// The fitted detector.
+    pub fn detector(&self) -> &FittedBeam {
+        &self.detector
+    }
+
+    /// The references in memory.
+    pub fn references(&self) -> &References {
+        self.detector.references()
+    }
+
+    /// Scores of unseen normal clips.
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
+    }
+
+    /// The score from which clips are anomalous, if it can be promised.
+    pub fn threshold(&self) -> Option<f64> {
+        self.calibration.threshold(self.settings.false_alarm_rate)
+    }
+
+    pub(crate) fn from_parts(
+        settings: ModelSettings,
+        detector: FittedBeam,
+        calibration: Calibration,
+    ) -> Self {
+        Self { settings, detector, calibration }
+    }
+}
+
+/// Scores every reference against a coreset of the others: leaving clips out of a coreset they
+/// helped to choose would flatter it, so each part of the groups gets its own.
+fn calibrate_coresets(beam: &Beam, references: &References, most: usize) -> Result<Calibration> {
+    let groups = Groups::of(references.provenance());
+    let folds = groups.count().min(MOST_FOLDS);
+    let mut scores = Vec::with_capacity(references.len());
+    for fold in 0..folds {
+        let (out, kept): (Vec<usize>, Vec<usize>) = (0..references.len())
+            .partition(|&index| groups.members()[index] % folds == fold);
+        if kept.is_empty() {
+            continue;
+        }
+        let kept = references.select(&kept);
+        let fitted = beam.fit(kept.select(&beam.coreset(&kept, most)?))?;
+        for index in out {
+            if let Some(clip) = references.clip(index) {
+                scores.push(fitted.score(&clip)?.value);
+            }
+        }
+    }
+    Ok(Calibration::new(groups.basis(), scores))
+}

@@ -1,0 +1,32 @@
+//! Models as bytes. Files, and how to write them safely, are the caller's business.
+//!
+//! Every version ever written stays readable; the newest is written.
+
+mod v1;
+
+use crate::{Model, Result};
+
+/// The newest version of the model file, the one that is written.
+pub const VERSION: u32 = v1::VERSION;
+
+impl Model {
+    /// The model as bytes: the same model gives the same bytes.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::DamagedModel`] if the model holds what the format cannot.
+    pub fn to_bytes(&self) -> Result<Vec<u8>> {
+        v1::write(self)
+    }
+
+    /// Reads a model back.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::ForeignModel`] if the bytes never were a model,
+    /// [`crate::Error::DamagedModel`] if any of them changed since,
+    /// [`crate::Error::ModelVersion`] if a newer program wrote them.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
+        v1::read(bytes)
+    }
+}

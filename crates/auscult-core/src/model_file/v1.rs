@@ -1,0 +1,275 @@
+//! Version 1: a safetensors container with one metadata entry.
+//!
+//! `__metadata__.auscult` is JSON: `{"version": 1, "checksum": "...", "header": {...}}`. The
+//! checksum is BLAKE3 over the header's text and every tensor's name, shape and bytes, so that a
+//! changed byte anywhere is noticed. Tensors: `references.<view>` (f32, references x axis),
+//! `local_scales` (f64, views x bands x references), `band_facts` (f64, views x bands x
+//! [exponent, divisor, typical score]), `left_out` (f64, NaN where there is none), `calibration`
+//! (f64, ascending).
+
+use std::collections::HashMap;
+
+use safetensors::{Dtype, SafeTensors, tensor::TensorView};
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use crate::{
+    Basis, Calibration, Error, FittedBeam, Model, ModelSettings, Provenance, References, Result,
+    View, beam::BandFit,
+};
+
+pub(super) const VERSION: u32 = 1;
+
+const KEY: &str = "auscult";
+
+#[derive(Serialize, Deserialize)]
+struct Envelope {
+    version: u32,
+    checksum: String,
+    header: Box<RawValue>,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Header {
+    settings: ModelSettings,
+    axis_len: usize,
+    /// The views the references have; the detector may use fewer.
+    views: Vec<View>,
+    calibration_basis: Basis,
+    references: Vec<Provenance>,
+}
+
+/// A tensor as it lies in the file.
+struct Tensor {
+    name: String,
+    dtype: Dtype,
+    shape: Vec<usize>,
+    bytes: Vec<u8>,
+}
+
+impl Tensor {
+    fn of_f32(name: String, shape: Vec<usize>, values: &[f32]) -> Self {
+        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        Self { name, dtype: Dtype::F32, shape, bytes }
+    }
+
+    fn of_f64(name: &str, shape: Vec<usize>, values: impl IntoIterator<Item = f64>) -> Self {
+        let bytes = values.into_iter().flat_map(f64::to_le_bytes).collect();
+        Self { name: name.to_owned(), dtype: Dtype::F64, shape, bytes }
+    }
+}
+
+pub(super) fn write(model: &Model) -> Result<Vec<u8>> {
+    let references = model.references();
+    let header = Header {
+        settings: model.settings().clone(),
+        axis_len: references.axis_len(),
+        views: references.views().to_vec(),
+        calibration_basis: model.calibration().basis(),
+        references: references.provenance().to_vec(),
+    };
+    let unwritable = |error: &dyn std::fmt::Display| Error::DamagedModel {
+        reason: format!("it cannot be written: {error}"),
+    };
+    let header = serde_json::value::to_raw_value(&header).map_err(|error| unwritable(&error))?;
+    let tensors = tensors_of(model);
+    let checksum = checksum(header.get(), tensors.iter().map(|tensor| {
+        (tensor.name.as_str(), tensor.shape.as_slice(), tensor.bytes.as_slice())
+    }));
+    let envelope = serde_json::to_string(&Envelope { version: VERSION, checksum, header })
+        .map_err(|error| unwritable(&error))?;
+    let views: std::result::Result<Vec<_>, _> = tensors
+        .iter()
+        .map(|tensor| {
+            TensorView::new(tensor.dtype, tensor.shape.clone(), &tensor.bytes)
+                .map(|view| (tensor.name.as_str(), view))
+        })
+        .collect();
+    // One entry only: the container keeps metadata in no particular order.
+    let metadata = HashMap::from([(KEY.to_owned(), envelope)]);
+    safetensors::serialize(views.map_err(|error| unwritable(&error))?, Some(metadata))
+        .map_err(|error| unwritable(&error))
+}
+
+fn tensors_of(model: &Model) -> Vec<Tensor> {
+    let references = model.references();
+    let detector = model.detector();
+    let count = references.len();
+    let views = detector.beam().settings().views.len();
+    let bands = detector.beam().layout().bands().len();
+    let mut tensors: Vec<Tensor> = references
+        .views()
+        .iter()
+        .map(|&view| {
+            let matrix = references.matrix(view).unwrap_or_default();
+            Tensor::of_f32(matrix_name(view), vec![count, references.axis_len()], matrix)
+        })
+        .collect();
+    let scales = detector.band_fits().flatten().flat_map(|fit| fit.scales.iter().copied());
+    tensors.push(Tensor::of_f64("local_scales", vec![views, bands, count], scales));
+    let facts =
+        detector.band_fits().flatten().flat_map(|fit| [fit.exponent, fit.divisor, fit.typical]);
+    tensors.push(Tensor::of_f64("band_facts", vec![views, bands, 3], facts));
+    let left_out = detector.left_out_scores().iter().map(|score| score.unwrap_or(f64::NAN));
+    tensors.push(Tensor::of_f64("left_out", vec![count], left_out));
+    let calibration = model.calibration().scores();
+    tensors.push(Tensor::of_f64(
+        "calibration",
+        vec![calibration.len()],
+        calibration.iter().copied(),
+    ));
+    tensors
+}
+
+fn matrix_name(view: View) -> String {
+    format!("references.{view}")
+}
+
+/// Order-independent in the tensors, which the container may reorder.
+fn checksum<'a>(
+    header: &str,
+    tensors: impl Iterator<Item = (&'a str, &'a [usize], &'a [u8])>,
+) -> String {
+    let mut parts: Vec<_> = tensors.collect();
+    parts.sort_by_key(|&(name, ..)| name);
+    let mut hasher = blake3::Hasher::new();
+    let mut add = |bytes: &[u8]| {
+        hasher.update(&(bytes.len() as u64).to_le_bytes());
+        hasher.update(bytes);
+    };
+    add(header.as_bytes());
+    for (name, shape, bytes) in parts {
+        add(name.as_bytes());
+        add(format!("{shape:?}").as_bytes());
+        add(bytes);
+    }
+    hasher.finalize().to_hex().to_string()
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<Model> {
+    let (envelope, container) = open(bytes)?;
+    let names = container.names();
+    let tensors: Vec<(String, TensorView<'_>)> = container.tensors();
+    let found = checksum(
+        envelope.header.get(),
+        tensors.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data())),
+    );
+    if found != envelope.checksum {
+        return Err(damaged("the checksum does not match its contents"));
+    }
+    let header: Header = serde_json::from_str(envelope.header.get())
+        .map_err(|error| damaged(format!("its header makes no sense: {error}")))?;
+    let beam = header.settings.detector.clone().check(header.axis_len)?;
+    let (count, views, bands) =
+        (header.references.len(), beam.settings().views.len(), beam.layout().bands().len());
+    if names.len() != header.views.len() + 4 {
+        return Err(damaged(format!("it has {} tensors", names.len())));
+    }
+    let matrices: Result<Vec<_>> = header
+        .views
+        .iter()
+        .map(|&view| {
+            let name = matrix_name(view);
+            Ok((view, floats_f32(&container, &name, &[count, header.axis_len])?))
+        })
+        .collect();
+    let references = References::from_matrices(header.axis_len, matrices?, header.references)?;
+    let scales = floats_f64(&container, "local_scales", Some(&[views, bands, count]))?;
+    let facts = floats_f64(&container, "band_facts", Some(&[views, bands, 3]))?;
+    let left_out = floats_f64(&container, "left_out", Some(&[count]))?;
+    let calibration = floats_f64(&container, "calibration", None)?;
+    let fits = band_fits(&scales, &facts, count, bands);
+    let left_out = left_out.into_iter().map(|score| (!score.is_nan()).then_some(score)).collect();
+    let detector = FittedBeam::from_parts(beam, references, fits, left_out)?;
+    let calibration = Calibration::new(header.calibration_basis, calibration);
+    Ok(Model::from_parts(header.settings, detector, calibration))
+}
+
+/// The container and its envelope; tells foreign, newer and damaged files apart.
+fn open(bytes: &[u8]) -> Result<(Envelope, SafeTensors<'_>)> {
+    let foreign = |reason: String| Error::ForeignModel { reason };
+    if bytes.is_empty() {
+        return Err(foreign("the file is empty".to_owned()));
+    }
+    let container = SafeTensors::read_metadata(bytes);
+    let (_, metadata) = match container {
+        Ok(metadata) => metadata,
+        // A file cut short keeps its beginning, with our name in it.
+        Err(_) if contains(bytes, br#""__metadata__":{"auscult":"#) => {
+            return Err(damaged("the file is cut short or its header was changed"));
+        }
+        Err(error) => return Err(foreign(format!("it is not a safetensors file ({error})"))),
+    };
+    let Some(envelope) = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY)) else {
+        return Err(foreign("it is a safetensors file without an auscult header".to_owned()));
+    };
+    #[derive(Deserialize)]
+    struct VersionOnly {
+        version: u32,
+    }
+    let VersionOnly { version } = serde_json::from_str(envelope)
+        .map_err(|error| damaged(format!("its header is not readable: {error}")))?;
+    if version > VERSION {
+        return Err(Error::ModelVersion { found: version, supported: VERSION });
+    }
+    let envelope = serde_json::from_str(envelope)
+        .map_err(|error| damaged(format!("its header is not readable: {error}")))?;
+    let container =
+        SafeTensors::deserialize(bytes).map_err(|error| damaged(error.to_string()))?;
+    Ok((envelope, container))
+}
+
+fn contains(bytes: &[u8], needle: &[u8]) -> bool {
+    bytes.get(..256.min(bytes.len())).is_some_and(|start| {
+        start.windows(needle.len()).any(|window| window == needle)
+    })
+}
+
+fn band_fits(scales: &[f64], facts: &[f64], count: usize, bands: usize) -> Vec<Vec<BandFit>> {
+    let fits = scales.chunks_exact(count.max(1)).zip(facts.chunks_exact(3)).map(|(scales, facts)| {
+        BandFit {
+            scales: scales.to_vec(),
+            exponent: facts[0],
+            divisor: facts[1],
+            typical: facts[2],
+        }
+    });
+    let fits: Vec<BandFit> = fits.collect();
+    fits.chunks(bands).map(<[BandFit]>::to_vec).collect()
+}
+
+fn floats_f32(container: &SafeTensors<'_>, name: &str, shape: &[usize]) -> Result<Vec<f32>> {
+    let data = tensor(container, name, Dtype::F32, Some(shape))?;
+    let values = data.as_chunks::<4>().0.iter().map(|bytes| f32::from_le_bytes(*bytes));
+    Ok(values.collect())
+}
+
+fn floats_f64(container: &SafeTensors<'_>, name: &str, shape: Option<&[usize]>) -> Result<Vec<f64>> {
+    let data = tensor(container, name, Dtype::F64, shape)?;
+    let values = data.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes));
+    Ok(values.collect())
+}
+
+fn tensor<'a>(
+    container: &SafeTensors<'a>,
+    name: &str,
+    dtype: Dtype,
+    shape: Option<&[usize]>,
+) -> Result<&'a [u8]> {
+    let view = container
+        .tensor(name)
+        .map_err(|_| damaged(format!("tensor {name} is missing")))?;
+    if view.dtype() != dtype || shape.is_some_and(|shape| view.shape() != shape) {
+        let (found, expected) = (view.shape(), shape.unwrap_or_default());
+        return Err(damaged(format!(
+            "tensor {name} is {:?} {found:?}, expected {dtype:?} {expected:?}",
+            view.dtype()
+        )));
+    }
+    Ok(view.data())
+}
+
+fn damaged(reason: impl Into<String>) -> Error {
+    Error::DamagedModel { reason: reason.into() }
+}

@@ -1,0 +1,23 @@
+//! One way to spread independent work; the same bits with and without threads.
+
+/// Maps `0..count` through `work`, in order. Each thread makes its own buffer.
+#[cfg(feature = "parallel")]
+pub(crate) fn map<B, T: Send>(
+    count: usize,
+    buffer: impl Fn() -> B + Sync + Send,
+    work: impl Fn(&mut B, usize) -> T + Sync + Send,
+) -> Vec<T> {
+    use rayon::prelude::*;
+    (0..count).into_par_iter().map_init(buffer, work).collect()
+}
+
+/// Maps `0..count` through `work`, in order.
+#[cfg(not(feature = "parallel"))]
+pub(crate) fn map<B, T: Send>(
+    count: usize,
+    buffer: impl Fn() -> B + Sync + Send,
+    work: impl Fn(&mut B, usize) -> T + Sync + Send,
+) -> Vec<T> {
+    let mut buffer = buffer();
+    (0..count).map(|index| work(&mut buffer, index)).collect()
+}

@@ -1,0 +1,159 @@
+//! 3. Pooling: from the frames of a clip to one vector a view.
+
+use crate::{Error, Result, features::FrontEnd, names::named_choices};
+
+/// How frames become one vector.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum View {
+    /// Mean over frames: what sounds all the time.
+    Mean,
+    /// Maximum over frames: what sounds once.
+    Max,
+}
+
+named_choices!(View, "view", { Mean => "mean", Max => "max" });
+
+/// The vectors of one clip, one a view, in the front end's order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClipVectors {
+    views: Vec<(View, Vec<f32>)>,
+    sums: Vec<f64>,
+}
+
+impl ClipVectors {
+    /// Room for the vectors of one clip of `front_end`; reuse it from clip to clip.
+    pub fn for_front_end(front_end: &dyn FrontEnd) -> Self {
+        Self::zeros(front_end.views(), front_end.axis().len())
+    }
+
+    /// Zero vectors of `axis_len` values for each view.
+    pub fn zeros(views: &[View], axis_len: usize) -> Self {
+        Self {
+            views: views.iter().map(|&view| (view, vec![0.0; axis_len])).collect(),
+            sums: vec![0.0; axis_len],
+        }
+    }
+
+    /// Vectors made elsewhere.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::VectorLength`] if they differ in length, [`Error::NotFinite`] if a value is not a
+    /// number, [`Error::Views`] if there is none.
+    pub fn from_views(views: Vec<(View, Vec<f32>)>) -> Result<Self> {
+        let Some(axis_len) = views.first().map(|(_, vector)| vector.len()) else {
+            return Err(Error::Views { needed: 1, got: 0 });
+        };
+        for (view, vector) in &views {
+            if vector.len() != axis_len {
+                let got = vector.len();
+                return Err(Error::VectorLength { what: view.name(), got, expected: axis_len });
+            }
+            refuse_not_finite(*view, vector)?;
+        }
+        Ok(Self { views, sums: vec![0.0; axis_len] })
+    }
+
+    /// The vector of a view, if the clip has it.
+    pub fn view(&self, view: View) -> Option<&[f32]> {
+        self.views.iter().find(|(name, _)| *name == view).map(|(_, vector)| vector.as_slice())
+    }
+
+    /// The views and their vectors.
+    pub fn views(&self) -> impl ExactSizeIterator<Item = (View, &[f32])> {
+        self.views.iter().map(|(view, vector)| (*view, vector.as_slice()))
+    }
+
+    /// Length of every vector.
+    pub fn axis_len(&self) -> usize {
+        self.sums.len()
+    }
+}
+
+/// Pools frames as they come, in the buffers of a [`ClipVectors`].
+#[derive(Debug)]
+pub(crate) struct Pooling<'a> {
+    vectors: &'a mut ClipVectors,
+    frames: usize,
+}
+
+impl<'a> Pooling<'a> {
+    pub(crate) fn start(vectors: &'a mut ClipVectors) -> Self {
+        vectors.sums.fill(0.0);
+        for (_, vector) in &mut vectors.views {
+            vector.fill(f32::NEG_INFINITY);
+        }
+        Self { vectors, frames: 0 }
+    }
+
+    /// Sums are f64: hundreds of frames of nearly equal values lose digits in f32.
+    pub(crate) fn add(&mut self, frame: &[f32]) {
+        self.frames += 1;
+        for (sum, &value) in self.vectors.sums.iter_mut().zip(frame) {
+            *sum += f64::from(value);
+        }
+        for (view, vector) in &mut self.vectors.views {
+            if *view == View::Max {
+                for (loudest, &value) in vector.iter_mut().zip(frame) {
+                    // Not f32::max: a NaN must stay visible.
+                    if value > *loudest || value.is_nan() {
+                        *loudest = value;
+                    }
+                }
+            }
+        }
+    }
+
+    pub(crate) fn finish(self) -> Result<()> {
+        let Self { vectors: ClipVectors { views, sums }, frames } = self;
+        for (view, vector) in views {
+            if *view == View::Mean {
+                for (mean, sum) in vector.iter_mut().zip(sums.iter()) {
+                    *mean = (sum / frames as f64) as f32;
+                }
+            }
+            refuse_not_finite(*view, vector)?;
+        }
+        Ok(())
+    }
+}
+
+fn refuse_not_finite(view: View, vector: &[f32]) -> Result<()> {
+    match vector.iter().position(|value| !value.is_finite()) {
+        None => Ok(()),
+        Some(position) => Err(Error::NotFinite {
+            what: format!("the {view} view"),
+            position,
+            value: vector[position],
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mean_and_max_are_taken_over_frames() {
+        let mut vectors = ClipVectors::zeros(&[View::Mean, View::Max], 2);
+        for _ in 0..2 {
+            let mut pooling = Pooling::start(&mut vectors);
+            pooling.add(&[1.0, -4.0]);
+            pooling.add(&[3.0, -2.0]);
+            pooling.finish().unwrap();
+            assert_eq!(vectors.view(View::Mean), Some([2.0, -3.0].as_slice()));
+            assert_eq!(vectors.view(View::Max), Some([3.0, -2.0].as_slice()));
+        }
+    }
+
+    #[test]
+    fn nan_features_are_refused_with_their_position() {
+        let mut vectors = ClipVectors::zeros(&[View::Max], 2);
+        let mut pooling = Pooling::start(&mut vectors);
+        pooling.add(&[1.0, f32::NAN]);
+        pooling.add(&[1.0, 1.0]);
+        assert!(matches!(pooling.finish(), Err(Error::NotFinite { position: 1, .. })));
+        let error = ClipVectors::from_views(vec![(View::Mean, vec![0.0, f32::INFINITY])]);
+        assert!(matches!(error, Err(Error::NotFinite { position: 1, .. })));
+    }
+}
