@@ -79,3 +79,82 @@ fn extended_to_rate(sign_and_exponent: [u8; 2], mantissa: &[u8]) -> u32 {
     let mantissa = mantissa.iter().fold(0, |value: u64, &byte| value << 8 | u64::from(byte));
     if (0..=31).contains(&exponent) { (mantissa >> (63 - exponent)) as u32 } else { 0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::{noise, read, read_error, read_short, scaled};
+    use crate::{Error, ReadSettings};
+
+    /// An AIFF-C file, or AIFF if there is no coding, of one channel at 16 kHz.
+    fn aiff(coding: Option<&[u8; 4]>, bits: u16, data: &[u8]) -> Vec<u8> {
+        let mut common = 1_u16.to_be_bytes().to_vec();
+        common.extend((data.len() as u32 * 8 / u32::from(bits)).to_be_bytes());
+        common.extend(bits.to_be_bytes());
+        common.extend(b"\x40\x0c\xfa\0\0\0\0\0\0\0");
+        if let Some(coding) = coding {
+            common.extend(coding);
+            common.extend(b"\0\0");
+        }
+        let mut bytes = b"FORM\0\0\0\0".to_vec();
+        bytes.extend(if coding.is_some() { b"AIFC" } else { b"AIFF" });
+        bytes.extend(b"COMM");
+        bytes.extend((common.len() as u32).to_be_bytes());
+        bytes.extend(&common);
+        bytes.extend(b"SSND");
+        bytes.extend((data.len() as u32 + 8).to_be_bytes());
+        bytes.extend([0; 8]);
+        bytes.extend(data);
+        bytes
+    }
+
+    fn big_endian(samples: &[i16]) -> Vec<u8> {
+        samples.iter().flat_map(|sample| sample.to_be_bytes()).collect()
+    }
+
+    #[test]
+    fn codings_of_the_same_samples_agree() {
+        let samples = noise(200);
+        let values = scaled(&samples);
+        let little: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
+        let float: Vec<u8> = values.iter().flat_map(|value| value.to_be_bytes()).collect();
+        let files = [
+            aiff(None, 16, &big_endian(&samples)),
+            aiff(Some(b"NONE"), 16, &big_endian(&samples)),
+            aiff(Some(b"sowt"), 16, &little),
+            aiff(Some(b"fl32"), 32, &float),
+        ];
+        for bytes in files {
+            assert_eq!(read_short(bytes), values);
+        }
+    }
+
+    #[test]
+    fn cut_file_gives_what_it_has() {
+        let mut bytes = aiff(None, 16, &big_endian(&noise(200)));
+        bytes.truncate(bytes.len() - 100);
+        let clips = read(bytes, ReadSettings::default());
+        let [Ok(piece), Err(Error::Damaged { .. })] = &clips[..] else { panic!("{clips:?}") };
+        assert_eq!(piece.samples, scaled(&noise(150)));
+    }
+
+    #[test]
+    fn unknown_coding_is_refused_by_name() {
+        let error = read_error(aiff(Some(b"ima4"), 16, &[0; 8])).to_string();
+        assert!(error.starts_with("test: AIFF with coding ima4 and 16 bits is not supported"));
+    }
+
+    #[test]
+    fn rates_are_read_from_extended_floats() {
+        let cases = [
+            (44_100, [0x40, 0x0E, 0xAC, 0x44]),
+            (48_000, [0x40, 0x0E, 0xBB, 0x80]),
+            (11_025, [0x40, 0x0C, 0xAC, 0x44]),
+            (0, [0xC0, 0x0C, 0xFA, 0x00]),
+            (0, [0x7F, 0xFF, 0x80, 0x00]),
+        ];
+        for (rate, [a, b, c, d]) in cases {
+            assert_eq!(extended_to_rate([a, b], &[c, d, 0, 0, 0, 0, 0, 0]), rate);
+        }
+    }
+}

@@ -317,7 +317,10 @@ impl Cutter {
 
     fn clip(&self, len: usize, extent: Extent) -> AudioClip {
         let mut samples = Vec::with_capacity(len);
-        samples.extend(self.waiting.range(..len));
+        let (front, back) = self.waiting.as_slices();
+        let from_front = len.min(front.len());
+        samples.extend_from_slice(&front[..from_front]);
+        samples.extend_from_slice(&back[..len - from_front]);
         let start_seconds = self.next_clip_start as f64 / f64::from(self.sample_rate);
         AudioClip { start_seconds, samples, extent }
     }
@@ -327,5 +330,241 @@ impl Cutter {
         let last_clip_end = (self.next_clip_start + self.clip_len as u64) - self.hop_len as u64;
         let covered = last_clip_end.max(self.next_clip_start);
         self.taken.saturating_sub(covered) as f64 / f64::from(self.sample_rate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::ReadSettings;
+    use crate::testing::{Wav, fixture, noise, read, read_error, read_stream, scaled};
+
+    /// Settings in samples at 16 kHz.
+    fn settings(clip_len: usize, hop_len: usize) -> ReadSettings {
+        ReadSettings {
+            clip_seconds: clip_len as f64 / 16_000.0,
+            hop_seconds: Some(hop_len as f64 / 16_000.0),
+            ..Default::default()
+        }
+    }
+
+    /// A stream that gives at most `at_once` bytes at a time, and breaks off with an
+    /// error where the bytes end, if `breaks`.
+    struct Trickle {
+        bytes: io::Cursor<Vec<u8>>,
+        at_once: usize,
+        breaks: bool,
+    }
+
+    impl Read for Trickle {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let len = buffer.len().min(self.at_once);
+            match self.bytes.read(&mut buffer[..len])? {
+                0 if self.breaks && len > 0 => Err(io::Error::other("the line is dead")),
+                read => Ok(read),
+            }
+        }
+    }
+
+    fn trickle(bytes: Vec<u8>, at_once: usize) -> Trickle {
+        Trickle { bytes: io::Cursor::new(bytes), at_once, breaks: false }
+    }
+
+    fn ok(clips: Vec<Result<AudioClip>>) -> Vec<AudioClip> {
+        clips.into_iter().map(Result::unwrap).collect()
+    }
+
+    fn open(bytes: Vec<u8>, settings: ReadSettings) -> ClipReader {
+        let settings = settings.check().unwrap();
+        ClipReader::from_stream("test", io::Cursor::new(bytes), &settings).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn cutting_a_stream_equals_slicing_the_whole(
+            len in 1_usize..5_000,
+            clip_len in 1_usize..2_000,
+            hop_len in 1_usize..3_000,
+            at_once in 1_usize..10_000,
+        ) {
+            let samples = noise(len);
+            let stream = trickle(Wav::of_samples(&samples).bytes(), at_once);
+            let clips = ok(read_stream(stream, settings(clip_len, hop_len)));
+            let whole = scaled(&samples);
+            let expected: Vec<_> = if len < clip_len {
+                vec![AudioClip { start_seconds: 0.0, samples: whole, extent: Extent::ShortFile }]
+            } else {
+                (0..=len - clip_len).step_by(hop_len).map(|start| AudioClip {
+                    start_seconds: start as f64 / 16_000.0,
+                    samples: whole[start..start + clip_len].to_vec(),
+                    extent: Extent::Full,
+                }).collect()
+            };
+            prop_assert_eq!(clips, expected);
+        }
+
+        #[test]
+        fn size_of_reads_does_not_matter_when_resampling(at_once in 1_usize..5_000) {
+            let bytes = Wav::of_samples(&noise(9_000)).rate(44_100).channels(2).bytes();
+            let channel = ChannelRule::Mean;
+            let settings = ReadSettings { clip_seconds: 0.05, channel, ..Default::default() };
+            let whole = ok(read(bytes.clone(), settings.clone()));
+            prop_assert_eq!(whole, ok(read_stream(trickle(bytes, at_once), settings)));
+        }
+    }
+
+    #[test]
+    fn tail_shorter_than_a_clip_is_dropped_and_counted() {
+        let cases = [
+            (4_000, 4_000, 2_000),
+            (4_000, 1_000, 0),
+            (4_000, 8_000, 2_000),
+            (4_000, 7_000, 3_000),
+        ];
+        for (clip_len, hop_len, dropped) in cases {
+            let mut reader =
+                open(Wav::of_samples(&noise(10_000)).bytes(), settings(clip_len, hop_len));
+            assert!(reader.by_ref().all(|clip| clip.is_ok()));
+            let facts = reader.facts();
+            assert_eq!(facts.seconds_read, 0.625);
+            assert_eq!(
+                facts.seconds_dropped,
+                f64::from(dropped) / 16_000.0,
+                "{clip_len} {hop_len}"
+            );
+        }
+    }
+
+    #[test]
+    fn first_clip_only_stops_there() {
+        let settings = ReadSettings { range: ClipRange::First, ..settings(1_000, 500) };
+        let bytes = Wav::of_samples(&noise(1_000_000)).bytes();
+        let mut reader = open(bytes, settings);
+        assert_eq!(reader.next().unwrap().unwrap().samples, scaled(&noise(1_000)));
+        assert!(reader.next().is_none());
+        assert!(reader.facts().seconds_read < 10.0);
+    }
+
+    #[test]
+    fn damage_gives_the_clips_then_the_piece_then_one_error_then_nothing() {
+        let mut bytes = Wav::of_samples(&noise(10_000)).bytes();
+        bytes.truncate(bytes.len() - 2_000);
+        let mut reader = open(bytes, settings(4_000, 4_000));
+        let extents: Vec<_> =
+            reader.by_ref().map_while(|clip| clip.ok().map(|clip| clip.extent)).collect();
+        assert_eq!(extents, [Extent::Full, Extent::Full, Extent::CutByDamage]);
+        assert!(reader.next().is_none());
+    }
+
+    #[test]
+    fn dead_line_is_damage_with_its_reason() {
+        let bytes = Wav { stated_len: Some(0), ..Wav::of_samples(&noise(16_000)) }.bytes();
+        let stream = Trickle { breaks: true, ..trickle(bytes, 1_000) };
+        let clips = read_stream(stream, settings(8_000, 8_000));
+        let [Ok(_), Ok(_), Err(error)] = &clips[..] else { panic!("{clips:?}") };
+        assert!(error.to_string().starts_with("test: damaged after 1.000 s: the line is dead"));
+    }
+
+    #[test]
+    fn channel_beyond_the_last_is_refused_with_both_numbers() {
+        let bytes = Wav::of_samples(&noise(100)).channels(2).bytes();
+        let settings = ReadSettings { channel: ChannelRule::Index(2), ..Default::default() };
+        let error = read(bytes, settings).remove(0).unwrap_err().to_string();
+        assert!(error.starts_with("test: channel 2 was asked for but the file has 2"), "{error}");
+    }
+
+    #[test]
+    fn an_hour_is_read_in_little_memory() {
+        let seconds = 3_600;
+        let header =
+            Wav { stated_len: Some(0), ..Wav::new(1, 8, Vec::new()).rate(48_000) }.header();
+        let stream = io::Cursor::new(header).chain(io::repeat(0x90).take(seconds * 48_000));
+        let settings = ReadSettings::default().check().unwrap();
+        let mut reader = ClipReader::from_stream("test", stream, &settings).unwrap();
+        let mut count = 0;
+        while let Some(clip) = reader.next() {
+            assert_eq!(clip.unwrap().samples.len(), 160_000);
+            count += 1;
+            let held = reader.interleaved.capacity()
+                + reader.mono.capacity()
+                + reader.resampled.capacity()
+                + reader.cutter.waiting.capacity();
+            assert!(held < 4 * 160_000, "{held} samples held");
+        }
+        assert_eq!(count, seconds / 10);
+        assert_eq!(reader.facts().seconds_read, seconds as f64);
+    }
+
+    /// Reads to the end; that it gets there is all that is asked.
+    fn survives(bytes: Vec<u8>) {
+        let clips = read(bytes, settings(1_000, 700));
+        assert!(clips.iter().rev().skip(1).all(Result::is_ok));
+    }
+
+    #[test]
+    fn every_beginning_of_a_file_gives_clips_or_a_clean_error() {
+        let wav = Wav { is_extensible: true, ..Wav::of_samples(&noise(200)) }.bytes();
+        let flac = std::fs::read(fixture("saw16.flac")).unwrap();
+        for bytes in [wav, flac] {
+            for len in 0..bytes.len() {
+                let clips = read(bytes[..len].to_vec(), settings(1_000, 700));
+                assert!(matches!(clips.last(), Some(Err(_))), "{len} bytes: {clips:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn empty_input_is_refused() {
+        assert!(matches!(read_error(Vec::new()), Error::EmptyFile { .. }));
+    }
+
+    const FILES: [&str; 8] = [
+        "saw16.flac",
+        "saw24.flac",
+        "tone.aac",
+        "tone.mp3",
+        "tone.ogg",
+        "tone.opus",
+        "tone_adpcm.wav",
+        "tone_faststart.m4a",
+    ];
+
+    proptest! {
+        #[test]
+        fn flipped_bytes_give_clips_or_a_clean_error(
+            file in prop::sample::select(&FILES[..]),
+            flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..20),
+            at_front in any::<bool>(),
+        ) {
+            let mut bytes = std::fs::read(fixture(file)).unwrap();
+            let reach = if at_front { bytes.len().min(200) } else { bytes.len() };
+            for (index, value) in flips {
+                bytes[index.index(reach)] ^= value;
+            }
+            survives(bytes);
+        }
+
+        #[test]
+        fn flipped_header_bytes_give_clips_or_a_clean_error(
+            flips in prop::collection::vec((0_usize..60, any::<u8>()), 1..5),
+        ) {
+            let mut bytes = Wav::of_samples(&noise(500)).bytes();
+            for (index, value) in flips {
+                bytes[index] ^= value;
+            }
+            survives(bytes);
+        }
+
+        #[test]
+        fn noise_gives_clips_or_a_clean_error(
+            head in prop::sample::select(vec!["", "fLaC", "OggS", "ID3", "\u{0}\u{0}\u{0}\u{8}ftyp", "RIFF....WAVE", "FORM....AIFC"]),
+            tail in prop::collection::vec(any::<u8>(), 0..500),
+        ) {
+            survives([head.as_bytes(), &tail].concat());
+        }
     }
 }

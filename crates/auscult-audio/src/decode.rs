@@ -60,7 +60,7 @@ impl Decoder {
             Container::OggOpus if cfg!(not(feature = "opus")) => {
                 Err(Error::NoOpus { input: input.label })
             }
-            Container::OggOpus | Container::Other => PacketReader::open(input).map(Self::Packets),
+            _ => PacketReader::open(input).map(Self::Packets),
         }
     }
 
@@ -113,14 +113,19 @@ pub(crate) struct PacketReader {
 
 impl PacketReader {
     fn open(input: Input) -> Result<Self> {
-        let label = input.label;
-        let is_stream = !input.media.is_seekable();
-        let failed = |error: MediaError| cannot_open(&label, is_stream, &error);
+        let Input { label, container, media } = input;
+        let is_stream = !media.is_seekable();
         let not_sound = || Error::NotSound { input: label.clone(), known: KNOWN_FORMATS };
-        let stream = MediaSourceStream::new(input.media, MediaSourceStreamOptions::default());
+        let stream = MediaSourceStream::new(media, MediaSourceStreamOptions::default());
         let reader = symphonia::default::get_probe()
             .probe(&Hint::new(), stream, FormatOptions::default(), MetadataOptions::default())
-            .map_err(failed)?;
+            .map_err(|error| match container {
+                Container::Mp4 if is_stream => {
+                    Error::NeedsSeeking { input: label.clone(), reason: reason(&error) }
+                }
+                Container::Unknown => not_sound(),
+                _ => Error::BadHeader { input: label.clone(), reason: reason(&error) },
+            })?;
         let track = reader.default_track(TrackType::Audio).ok_or_else(not_sound)?;
         let Some(CodecParameters::Audio(parameters)) = &track.codec_params else {
             return Err(not_sound());
@@ -130,7 +135,11 @@ impl PacketReader {
         }
         let decoder = codecs()
             .make_audio_decoder(parameters, &AudioDecoderOptions::default())
-            .map_err(failed)?;
+            .map_err(|error| Error::Unsupported {
+                input: label.clone(),
+                format: format!("its coding ({error})"),
+                convert: "ffmpeg -i in.m4a out.flac",
+            })?;
         let promised = track.num_frames.filter(|_| parameters.codec == CODEC_ID_FLAC);
         let format = Format {
             sample_rate: parameters.sample_rate.unwrap_or(0),
@@ -223,29 +232,139 @@ fn codecs() -> &'static CodecRegistry {
     symphonia::default::get_codecs()
 }
 
-/// Explains why symphonia could not open an input.
-fn cannot_open(label: &str, is_stream: bool, error: &MediaError) -> Error {
-    let input = label.to_owned();
-    match error {
-        MediaError::IoError(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            Error::NotSound { input, known: KNOWN_FORMATS }
-        }
-        MediaError::SeekError(_) if is_stream => {
-            Error::NeedsSeeking { input, reason: reason(error) }
-        }
-        _ => Error::BadHeader { input, reason: error.to_string() },
-    }
-}
-
 /// Explains why a packet could not be read or decoded.
 fn reason(error: &MediaError) -> String {
     match error {
         MediaError::IoError(error) if error.kind() == io::ErrorKind::UnexpectedEof => {
-            "the file ends in the middle of a packet".to_owned()
+            "the file ends too early".to_owned()
         }
         MediaError::ResetRequired => {
             "a second sound follows in the same file; only the first is read".to_owned()
         }
         error => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, File};
+
+    use super::*;
+    use crate::testing::{fixture, level, read, read_error, read_stream};
+    use crate::{ClipReader, Extent, Location, ReadSettings, StreamFacts};
+
+    /// The samples of a short fixture at a rate, and what is known about it.
+    fn decode(name: &str, sample_rate: u32) -> (Vec<f32>, StreamFacts) {
+        let settings = ReadSettings { sample_rate, ..Default::default() }.check().unwrap();
+        let mut reader = ClipReader::open(&Location::File(fixture(name)), &settings).unwrap();
+        let clip = reader.next().unwrap().unwrap();
+        assert!(reader.next().is_none());
+        (clip.samples, reader.facts())
+    }
+
+    /// The first channel of the fixture script's saw tooth, divided by `full_scale`.
+    fn saw(len: usize, scale: i32, full_scale: f32) -> Vec<f32> {
+        let value = |index: i32| ((3 * index % 2_001 - 1_000) * scale) as f32 / full_scale;
+        (0..len as i32).map(value).collect()
+    }
+
+    #[test]
+    fn flac_of_16_bits_is_exact() {
+        let (samples, facts) = decode("saw16.flac", 16_000);
+        assert_eq!(samples, saw(8_000, 16, 32_768.0));
+        assert_eq!((facts.codec.as_str(), facts.channels), ("flac", 1));
+    }
+
+    #[test]
+    fn flac_of_24_bits_and_two_channels_is_exact() {
+        let (samples, facts) = decode("saw24.flac", 48_000);
+        assert_eq!(samples, saw(4_800, 4_096, 8_388_608.0));
+        assert_eq!((facts.sample_rate, facts.channels), (48_000, 2));
+    }
+
+    #[test]
+    fn lossy_formats_keep_the_tone_and_its_length() {
+        // The AAC decoder does not take the encoder's delay away: up to 2 048 samples more.
+        let cases = [
+            // LAME scales by 0.95, which is -0.45 dB; ffmpeg decodes it to the same level.
+            ("tone.mp3", "mp3", 0, -21.52),
+            ("tone.ogg", "vorbis", 0, -21.07),
+            ("tone.aac", "aac", 2_048, -21.07),
+            ("tone.m4a", "aac", 2_048, -21.07),
+            ("tone_faststart.m4a", "aac", 2_048, -21.07),
+        ];
+        for (name, codec, extra, expected) in cases {
+            let (samples, facts) = decode(name, 44_100);
+            assert_eq!((facts.codec.as_str(), facts.sample_rate), (codec, 44_100), "{name}");
+            assert!((22_050..=22_050 + extra).contains(&samples.len()), "{name} {}", samples.len());
+            let tone = level(&samples[6_000..18_000]);
+            assert!((tone - expected).abs() < 0.1, "{name}: {tone} dB");
+        }
+    }
+
+    #[cfg(feature = "opus")]
+    #[test]
+    fn opus_is_decoded_with_its_feature() {
+        let (samples, facts) = decode("tone.opus", 48_000);
+        assert_eq!((facts.codec.as_str(), facts.sample_rate), ("opus", 48_000));
+        assert!(samples.len().abs_diff(24_000) <= 960, "{}", samples.len());
+        let tone = level(&samples[6_000..18_000]);
+        assert!((tone + 21.07).abs() < 0.2, "{tone} dB");
+    }
+
+    #[cfg(not(feature = "opus"))]
+    #[test]
+    fn opus_without_its_feature_is_refused_with_a_way_out() {
+        let error = read_error(fs::read(fixture("tone.opus")).unwrap()).to_string();
+        assert!(error.starts_with("test: this build has no Opus decoder; build with"), "{error}");
+    }
+
+    #[test]
+    fn stream_that_needs_seeking_is_refused_and_one_that_does_not_is_read() {
+        let refused = read_error(fs::read(fixture("tone.m4a")).unwrap());
+        assert!(matches!(refused, Error::NeedsSeeking { .. }), "{refused}");
+        for name in ["tone_faststart.m4a", "tone.mp3", "tone.ogg", "tone.aac", "saw16.flac"] {
+            let file = File::open(fixture(name)).unwrap();
+            let clips = read_stream(file, ReadSettings::default());
+            assert!(matches!(clips[..], [Ok(_)]), "{name}: {clips:?}");
+        }
+    }
+
+    #[test]
+    fn inputs_that_are_no_sound_say_so() {
+        let cases: [(&[u8], &str); 6] = [
+            (b"", "test: the file is empty (0 bytes)"),
+            (b"RIFFs and other text, long enough to be read", "test: not a sound file"),
+            (&[b'x'; 5_000], "test: not a sound file"),
+            (b"R", "test: not a sound file"),
+            (b"riff\x2e\x91\xcf\x11", "test: Sony Wave64 is not supported"),
+            (b"fLaC\0\0\0\x22", "test: the header is damaged"),
+        ];
+        for (bytes, message) in cases {
+            let error = read_error(bytes.to_vec()).to_string();
+            assert!(error.starts_with(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn cut_flac_gives_what_it_has_and_says_where_it_ends() {
+        let bytes = fs::read(fixture("saw16.flac")).unwrap();
+        let clips = read(bytes[..bytes.len() * 3 / 4].to_vec(), ReadSettings::default());
+        let [Ok(piece), Err(error)] = &clips[..] else { panic!("{clips:?}") };
+        assert_eq!(piece.extent, Extent::CutByDamage);
+        assert_eq!(piece.samples, saw(piece.samples.len(), 16, 32_768.0));
+        assert!(matches!(error, Error::Damaged { .. }), "{error}");
+    }
+
+    #[test]
+    fn paths_that_cannot_be_read_say_why() {
+        let folder = tempfile::tempdir().unwrap();
+        let settings = ReadSettings::default().check().unwrap();
+        let open = |path| ClipReader::open(&Location::File(path), &settings).unwrap_err();
+        assert!(matches!(open(folder.path().to_owned()), Error::IsFolder { .. }));
+        assert!(matches!(open(folder.path().join("gone.wav")), Error::NotFound { .. }));
+        let empty = folder.path().join("empty.wav");
+        fs::write(&empty, "").unwrap();
+        assert!(matches!(open(empty), Error::EmptyFile { .. }));
     }
 }

@@ -22,8 +22,12 @@ pub(crate) enum Container {
     Wave64,
     /// Opus in Ogg.
     OggOpus,
-    /// Anything else: left to symphonia's probe.
-    Other,
+    /// MP4 and M4A, whose index may stand behind the sound.
+    Mp4,
+    /// FLAC, other Ogg, or MP3 with a tag in front.
+    Compressed,
+    /// No magic number; raw MP3 and AAC have none either.
+    Unknown,
 }
 
 /// An opened input at its first byte.
@@ -85,7 +89,9 @@ fn identify(head: &[u8], label: &str) -> Result<Container> {
         b"FORM" if form == b"AIFF" || form == b"AIFC" => Container::Aiff,
         b"riff" => Container::Wave64,
         b"OggS" if head.windows(8).any(|bytes| bytes == b"OpusHead") => Container::OggOpus,
-        _ => Container::Other,
+        b"fLaC" | b"OggS" | [b'I', b'D', b'3', _] => Container::Compressed,
+        _ if head.get(4..8) == Some(b"ftyp") => Container::Mp4,
+        _ => Container::Unknown,
     };
     Ok(container)
 }
@@ -96,13 +102,15 @@ mod tests {
 
     #[test]
     fn containers_are_told_by_their_first_bytes() {
-        let cases: [(&[u8], Container); 6] = [
+        let cases: [(&[u8], Container); 8] = [
             (b"RIFF....WAVEfmt ", Container::Wave),
             (b"BW64....WAVEds64", Container::Wave),
-            (b"RIFF....AVI LIST", Container::Other),
+            (b"RIFF....AVI LIST", Container::Unknown),
             (b"FORM....AIFCFVER", Container::Aiff),
             (b"OggS\0\x02......................OpusHead", Container::OggOpus),
-            (b"R", Container::Other),
+            (b"fLaC", Container::Compressed),
+            (b"\0\0\0\x18ftypM4A ", Container::Mp4),
+            (b"R", Container::Unknown),
         ];
         for (head, expected) in cases {
             assert_eq!(identify(head, "x").unwrap(), expected, "{head:?}");

@@ -37,6 +37,9 @@ mod clips;
 // What can go wrong on the way.
 mod error;
 
+#[cfg(test)]
+mod testing;
+
 pub use channels::{ChannelRule, MAX_CHANNELS};
 pub use clips::{AudioClip, ClipReader, Extent, StreamFacts};
 pub use error::{Error, Result};

@@ -204,3 +204,105 @@ fn json_reason(error: &serde_json::Error) -> String {
     let what = text.split(" at line ").next().unwrap_or(&text);
     format!("{what}; each line must be an object such as {{\"path\": \"a.wav\", \"visit\": \"1\"}}")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Expands a manifest that lies beside `a.wav` and `sub/b.wav`.
+    fn expand_manifest(name: &str, content: impl AsRef<[u8]>) -> (tempfile::TempDir, Expanded) {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("sub")).unwrap();
+        for file in ["a.wav", "sub/b.wav"] {
+            std::fs::write(folder.path().join(file), "").unwrap();
+        }
+        let path = folder.path().join(name);
+        std::fs::write(&path, content).unwrap();
+        let expanded = crate::expand(&[path.to_str().unwrap().to_owned()]);
+        (folder, expanded)
+    }
+
+    fn problems(expanded: &Expanded) -> Vec<String> {
+        expanded.problems.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn csv_rows_become_sources_relative_to_the_manifest() {
+        let (folder, expanded) = expand_manifest(
+            "list.CSV",
+            "\u{feff}machine,visit,path,domain\nfan,1,a.wav,\nfan,,\"sub/b.wav\",target\n",
+        );
+        assert_eq!(problems(&expanded), [""; 0]);
+        let [first, second] = &expanded.sources[..] else { panic!("two sources") };
+        assert_eq!(first.location, Location::File(folder.path().join("a.wav")));
+        assert_eq!((first.visit.as_deref(), first.domain.as_deref()), (Some("1"), None));
+        assert_eq!(second.location, Location::File(folder.path().join("sub/b.wav")));
+        assert_eq!((second.visit.as_deref(), second.domain.as_deref()), (None, Some("target")));
+    }
+
+    #[test]
+    fn json_lines_become_sources_and_numbers_are_text() {
+        let (_folder, expanded) = expand_manifest(
+            "list.jsonl",
+            "\u{feff}{\"path\":\"a.wav\",\"visit\":7,\"gain\":[1]}\n\n{\"path\":\"sub/b.wav\",\"visit\":\"\"}",
+        );
+        assert_eq!(problems(&expanded), [""; 0]);
+        let visits: Vec<_> = expanded.sources.iter().map(|source| source.visit.clone()).collect();
+        assert_eq!(visits, [Some("7".to_owned()), None]);
+    }
+
+    #[test]
+    fn bad_rows_are_named_by_their_line_and_the_others_go_on() {
+        let csv = b"path,visit\ngone.wav,1\na.wav,1,2\n,1\nsub,1\n\xff,1\na.wav,2\n";
+        let (_folder, expanded) = expand_manifest("list.csv", csv);
+        assert_eq!(expanded.sources.len(), 1);
+        let expected = [
+            (2, "no such file"),
+            (3, "the row has 3 cells but the header has 2"),
+            (4, "the path is empty"),
+            (5, "is a folder"),
+            (6, "not UTF-8"),
+        ];
+        let problems = problems(&expanded);
+        assert_eq!(problems.len(), expected.len());
+        for (problem, (line, reason)) in problems.iter().zip(expected) {
+            assert!(problem.contains(&format!("list.csv:{line}: ")), "{problem}");
+            assert!(problem.contains(reason), "{problem}");
+        }
+    }
+
+    #[test]
+    fn bad_json_lines_are_named_by_their_line() {
+        let lines = "{\"path\":\"a.wav\"}\n{path}\n[]\n{\"path\":\"a.wav\",\"visit\":true}\n{}\n";
+        let (_folder, expanded) = expand_manifest("list.ndjson", lines);
+        assert_eq!(expanded.sources.len(), 1);
+        let problems = problems(&expanded);
+        assert_eq!(problems.len(), 4);
+        for (problem, line) in problems.iter().zip(2..) {
+            assert!(problem.contains(&format!("list.ndjson:{line}: ")), "{problem}");
+            assert!(!problem.contains("at line 1"), "{problem}");
+        }
+    }
+
+    #[test]
+    fn csv_without_a_path_column_is_refused_with_what_it_has() {
+        let (_folder, expanded) = expand_manifest("list.csv", "file;visit\na.wav;1\n");
+        let problems = problems(&expanded);
+        assert!(problems[0].contains("no column `path` (it has: file;visit)"), "{problems:?}");
+    }
+
+    #[test]
+    fn empty_manifests_are_refused() {
+        for (name, content) in [("a.csv", ""), ("b.csv", "path\n"), ("c.jsonl", "\n\n")] {
+            let (_folder, expanded) = expand_manifest(name, content);
+            assert!(expanded.sources.is_empty());
+            assert_eq!(expanded.problems.len(), 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn endless_line_is_refused() {
+        let (_folder, expanded) = expand_manifest("list.jsonl", vec![b'x'; 3 << 20]);
+        assert!(problems(&expanded)[0].contains("longer than 1048576 bytes"));
+    }
+}

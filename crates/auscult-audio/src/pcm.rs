@@ -222,3 +222,63 @@ impl PcmReader {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn decoded(encoding: Encoding, bytes: &[u8]) -> Vec<f32> {
+        let mut samples = Vec::new();
+        encoding.decode(bytes, &mut samples);
+        samples
+    }
+
+    #[test]
+    fn every_16_bit_value_is_divided_by_32768() {
+        let values: Vec<i16> = (i16::MIN..=i16::MAX).collect();
+        let expected: Vec<_> = values.iter().map(|&value| f32::from(value) / 32_768.0).collect();
+        let little: Vec<u8> = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let big: Vec<u8> = values.iter().flat_map(|value| value.to_be_bytes()).collect();
+        assert_eq!(decoded(Encoding::Signed16(Order::Little), &little), expected);
+        assert_eq!(decoded(Encoding::Signed16(Order::Big), &big), expected);
+    }
+
+    #[test]
+    fn integers_fill_the_range_from_minus_one_to_one() {
+        let cases: [(Encoding, &[u8]); 6] = [
+            (Encoding::Unsigned8, &[0, 192]),
+            (Encoding::Signed8, &[0x80, 0x40]),
+            (Encoding::Signed24(Order::Little), &[0, 0, 0x80, 0, 0, 0x40]),
+            (Encoding::Signed24(Order::Big), &[0x80, 0, 0, 0x40, 0, 0]),
+            (Encoding::Signed32(Order::Little), &[0, 0, 0, 0x80, 0, 0, 0, 0x40]),
+            (Encoding::Signed32(Order::Big), &[0x80, 0, 0, 0, 0x40, 0, 0, 0]),
+        ];
+        for (encoding, bytes) in cases {
+            assert_eq!(decoded(encoding, bytes), [-1.0, 0.5], "{encoding:?}");
+        }
+    }
+
+    #[test]
+    fn floats_pass_unchanged_also_when_not_finite() {
+        let values = [0.1, f32::INFINITY, 3.5];
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.to_be_bytes()).collect();
+        assert_eq!(decoded(Encoding::Float32(Order::Big), &bytes), values);
+        let bytes = f64::NAN.to_le_bytes();
+        assert!(decoded(Encoding::Float64(Order::Little), &bytes)[0].is_nan());
+    }
+
+    /// Decoded values of the 16-bit reference implementation (Sun g711.c).
+    #[test]
+    fn companded_values_match_the_tables_of_g_711() {
+        let a_law: [(u8, i16); 5] =
+            [(0x00, -5_504), (0x55, -8), (0xD5, 8), (0x2A, -32_256), (0xAA, 32_256)];
+        let mu_law: [(u8, i16); 5] =
+            [(0x00, -32_124), (0x7F, 0), (0xFF, 0), (0x80, 32_124), (0xF0, 120)];
+        for (encoding, table) in [(Encoding::ALaw, a_law), (Encoding::MuLaw, mu_law)] {
+            for (byte, value) in table {
+                let expected = f32::from(value) / 32_768.0;
+                assert_eq!(decoded(encoding, &[byte]), [expected], "{encoding:?} {byte:#04x}");
+            }
+        }
+    }
+}

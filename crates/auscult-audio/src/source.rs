@@ -165,7 +165,7 @@ fn expand_pattern(input: &str, expanded: &mut Expanded) -> Result<()> {
                 Ok(path) => expand_path(&path, expanded),
                 Err(error) => {
                     let path = error.path().to_owned();
-                    Err(Error::from_io(&path, error.into_error()))
+                    Err(Error::from_io(&path, error.into()))
                 }
             };
             expanded.problems.extend(found.err());
@@ -197,7 +197,13 @@ fn files_below(folder: &Path, problems: &mut Vec<Error>) -> Vec<PathBuf> {
             Vec::new()
         });
         for path in listed {
-            if path.is_dir() { waiting.push(path) } else { files.push(path) }
+            match path.metadata() {
+                Ok(kind) if kind.is_dir() => waiting.push(path),
+                // Pipes and devices could block for ever.
+                Ok(kind) if !kind.is_file() => {}
+                // A broken link is kept, so that opening it reports it.
+                Ok(_) | Err(_) => files.push(path),
+            }
         }
     }
     files.sort_unstable_by(|a, b| bytes(a).cmp(bytes(b)));
@@ -230,4 +236,135 @@ fn list(folder: &Path, seen: &mut HashSet<PathBuf>) -> Result<Vec<PathBuf>> {
 fn has_known_extension(path: &Path) -> bool {
     path.extension()
         .is_some_and(|found| EXTENSIONS.iter().any(|known| found.eq_ignore_ascii_case(known)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A folder with the given empty files.
+    fn folder(files: &[&str]) -> tempfile::TempDir {
+        let folder = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
+        folder
+    }
+
+    fn expand_one(path: &Path) -> Expanded {
+        expand(&[path.to_str().unwrap().to_owned()])
+    }
+
+    /// Names below `folder` with visits.
+    fn found(folder: &Path, expanded: &Expanded) -> Vec<(String, Option<String>)> {
+        let name = |source: &Source| {
+            let path = Path::new(&source.label).strip_prefix(folder).unwrap();
+            (path.to_str().unwrap().replace('\\', "/"), source.visit.clone())
+        };
+        expanded.sources.iter().map(name).collect()
+    }
+
+    fn names(folder: &Path, expanded: &Expanded) -> Vec<String> {
+        found(folder, expanded).into_iter().map(|(name, _)| name).collect()
+    }
+
+    #[test]
+    fn folder_gives_its_sounds_sorted_with_sub_folders_as_visits() {
+        let folder = folder(&[
+            "b.WAV",
+            "a.flac",
+            "notes.txt",
+            ".hidden.wav",
+            "day2/x.wav",
+            "day1/deep/y.mp3",
+            ".git/z.wav",
+        ]);
+        let expanded = expand_one(folder.path());
+        assert!(expanded.problems.is_empty());
+        assert_eq!(
+            found(folder.path(), &expanded),
+            [
+                ("a.flac".to_owned(), None),
+                ("b.WAV".to_owned(), None),
+                ("day1/deep/y.mp3".to_owned(), Some("day1".to_owned())),
+                ("day2/x.wav".to_owned(), Some("day2".to_owned())),
+            ]
+        );
+    }
+
+    #[test]
+    fn file_named_directly_is_taken_whatever_its_extension() {
+        let folder = folder(&["sound.bin"]);
+        let expanded = expand_one(&folder.path().join("sound.bin"));
+        assert_eq!(names(folder.path(), &expanded), ["sound.bin"]);
+    }
+
+    #[test]
+    fn opus_is_listed_only_with_its_feature() {
+        let folder = folder(&["a.wav", "b.opus"]);
+        let expanded = expand_one(folder.path());
+        assert_eq!(expanded.sources.len(), if cfg!(feature = "opus") { 2 } else { 1 });
+    }
+
+    #[test]
+    fn missing_and_empty_inputs_are_problems_and_the_others_go_on() {
+        let folder = folder(&["a.wav", "empty/notes.txt"]);
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let inputs = ["gone.wav", "empty", "*.flac", "[", "a.wav"].map(path);
+        let expanded = expand(&inputs);
+        assert_eq!(names(folder.path(), &expanded), ["a.wav"]);
+        let problems: Vec<_> = expanded.problems.iter().map(ToString::to_string).collect();
+        assert_eq!(problems.len(), 4);
+        assert!(problems[0].contains("gone.wav: no such file or folder"));
+        assert!(problems[1].contains("empty: no sound files in this folder"));
+        assert!(problems[2].contains("*.flac: no file matches this pattern"));
+        assert!(problems[3].contains("[: not a valid pattern"));
+    }
+
+    #[test]
+    fn pattern_is_expanded_in_order() {
+        let folder = folder(&["b.wav", "a.wav", ".c.wav", "a.flac", "sub/d.wav"]);
+        let expanded = expand_one(&folder.path().join("*.wav"));
+        assert_eq!(names(folder.path(), &expanded), ["a.wav", "b.wav"]);
+        let expanded = expand_one(&folder.path().join("**/*.wav"));
+        assert_eq!(names(folder.path(), &expanded), ["a.wav", "b.wav", "sub/d.wav"]);
+    }
+
+    #[test]
+    fn file_with_a_literal_wildcard_in_its_name_wins_over_the_pattern() {
+        let folder = folder(&["a[1].wav", "a1.wav"]);
+        let expanded = expand_one(&folder.path().join("a[1].wav"));
+        assert_eq!(names(folder.path(), &expanded), ["a[1].wav"]);
+    }
+
+    #[test]
+    fn standard_input_can_be_named_once() {
+        let expanded = expand(&["-".to_owned(), "-".to_owned()]);
+        assert_eq!(expanded.sources, [Source::new(Location::StandardInput)]);
+        assert_eq!(expanded.sources[0].label, "-");
+        assert!(matches!(expanded.problems[..], [Error::StandardInputTwice]));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn loops_of_symbolic_links_end() {
+        let folder = folder(&["a/x.wav", "b/y.wav"]);
+        for name in ["a/up", "a/again", "b/up"] {
+            std::os::unix::fs::symlink(folder.path(), folder.path().join(name)).unwrap();
+        }
+        let expanded = expand_one(folder.path());
+        assert_eq!(names(folder.path(), &expanded), ["a/x.wav", "b/y.wav"]);
+        let expanded = expand_one(&folder.path().join("**/*.wav"));
+        assert_eq!(names(folder.path(), &expanded), ["a/x.wav", "b/y.wav"]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn broken_link_is_listed_so_that_its_loss_is_reported() {
+        let folder = folder(&["a.wav"]);
+        std::os::unix::fs::symlink("gone", folder.path().join("b.wav")).unwrap();
+        assert_eq!(names(folder.path(), &expand_one(folder.path())), ["a.wav", "b.wav"]);
+    }
 }

@@ -108,3 +108,143 @@ fn encoding(tag: u16, sample_bytes: usize) -> Option<Encoding> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{Wav, fixture, noise, read, read_error, read_short, scaled};
+    use crate::{Error, Extent, ReadSettings};
+
+    #[test]
+    fn sixteen_bits_come_out_exactly() {
+        let samples = noise(5_000);
+        assert_eq!(read_short(Wav::of_samples(&samples).bytes()), scaled(&samples));
+    }
+
+    #[test]
+    fn all_sample_formats_agree() {
+        let samples = noise(300);
+        let widened = |zeros: usize| -> Vec<u8> {
+            let wide = |sample: &i16| [vec![0; zeros], sample.to_le_bytes().to_vec()].concat();
+            samples.iter().flat_map(wide).collect()
+        };
+        let values = scaled(&samples);
+        let float = values.iter().flat_map(|value| value.to_le_bytes()).collect();
+        let double = values.iter().flat_map(|value| f64::from(*value).to_le_bytes()).collect();
+        let cases = [
+            Wav::new(1, 16, widened(0)),
+            Wav::new(1, 24, widened(1)),
+            Wav::new(1, 32, widened(2)),
+            Wav::new(3, 32, float),
+            Wav::new(3, 64, double),
+        ];
+        for wav in cases {
+            let extensible = Wav { is_extensible: true, ..wav.clone() };
+            assert_eq!(read_short(wav.bytes()), values, "{} bits", wav.bits);
+            assert_eq!(read_short(extensible.bytes()), values, "{} bits extensible", wav.bits);
+        }
+    }
+
+    #[test]
+    fn eight_bits_and_companded_sounds_are_read() {
+        for (tag, value) in [(1, 16_384), (6, 344), (7, 1_884)] {
+            let samples = read_short(Wav::new(tag, 8, vec![0xC0; 10]).bytes());
+            assert_eq!(samples, scaled(&[value; 10]), "tag {tag}");
+        }
+    }
+
+    #[test]
+    fn sixty_four_bit_forms_are_read() {
+        let samples = noise(100);
+        for id in [*b"RF64", *b"BW64"] {
+            let short = Wav::of_samples(&samples);
+            let long_len = Some(short.data.len() as u64);
+            let wav = Wav { id, stated_len: Some(u32::MAX), long_len, ..short };
+            assert_eq!(read_short(wav.bytes()), scaled(&samples));
+        }
+    }
+
+    #[test]
+    fn cut_long_file_is_reported() {
+        let short = Wav::of_samples(&noise(100));
+        let long_len = Some(5_000_000_000);
+        let wav = Wav { id: *b"RF64", stated_len: Some(u32::MAX), long_len, ..short };
+        let clips = read(wav.bytes(), ReadSettings::default());
+        assert!(matches!(clips[..], [Ok(_), Err(Error::Damaged { .. })]), "{clips:?}");
+    }
+
+    #[test]
+    fn lengths_that_stand_for_unknown_are_no_error() {
+        let samples = noise(100);
+        for len in [0, u32::MAX, 0x7FFF_F000, 0x7FFF_F000 - 4, 0x8000_0000] {
+            let wav = Wav { stated_len: Some(len), ..Wav::of_samples(&samples) };
+            assert_eq!(read_short(wav.bytes()), scaled(&samples), "{len:#x}");
+        }
+    }
+
+    #[test]
+    fn cut_file_gives_what_it_has_and_says_where_it_ends() {
+        let samples = noise(16_000);
+        let bytes = Wav::of_samples(&samples).bytes();
+        let clips = read(bytes[..bytes.len() - 16_001].to_vec(), ReadSettings::default());
+        let [Ok(piece), Err(error)] = &clips[..] else { panic!("{clips:?}") };
+        assert_eq!(piece.extent, Extent::CutByDamage);
+        assert_eq!(piece.samples, scaled(&samples[..7_999]));
+        assert_eq!(
+            error.to_string(),
+            "test: damaged after 0.500 s: the file ends 16001 bytes before the sound its header \
+             promises; record or copy the file again"
+        );
+    }
+
+    #[test]
+    fn what_follows_the_sound_is_left_out() {
+        let samples = noise(100);
+        let mut bytes = Wav::of_samples(&samples).bytes();
+        bytes.extend(b"LIST\x04\0\0\0INFO");
+        assert_eq!(read_short(bytes), scaled(&samples));
+    }
+
+    #[test]
+    fn file_without_samples_is_refused() {
+        assert!(matches!(read_error(Wav::of_samples(&[]).bytes()), Error::NoSound { .. }));
+    }
+
+    #[test]
+    fn limits_are_named_in_the_errors() {
+        let wav = Wav::of_samples(&noise(64));
+        let cases = [
+            (wav.clone().channels(0), "test: has 0 channels, allowed are 1 to 64"),
+            (wav.clone().channels(65), "test: has 65 channels, allowed are 1 to 64"),
+            (wav.clone().rate(0), "test: has a sample rate of 0 Hz, allowed are 1000 to 768000 Hz"),
+            (wav.clone().rate(u32::MAX), "test: has a sample rate of 4294967295 Hz"),
+            (Wav { tag: 0x55, ..wav.clone() }, "test: WAV with format tag 0x0055 and 16 bits"),
+            (Wav { bits: 64, ..wav.clone() }, "test: WAV with format tag 0x0001 and 64 bits"),
+            (Wav { bits: 0, ..wav }, "test: WAV with format tag 0x0001 and 0 bits"),
+        ];
+        for (wav, message) in cases {
+            let error = read_error(wav.bytes()).to_string();
+            assert!(error.starts_with(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn sixty_four_channels_are_read() {
+        let samples = noise(64 * 10);
+        let expected: Vec<_> = scaled(&samples).into_iter().step_by(64).collect();
+        assert_eq!(read_short(Wav::of_samples(&samples).channels(64).bytes()), expected);
+    }
+
+    #[test]
+    fn adpcm_is_refused_by_its_number() {
+        let error = read_error(std::fs::read(fixture("tone_adpcm.wav")).unwrap()).to_string();
+        assert!(error.contains("format tag 0x0011 and 4 bits"), "{error}");
+    }
+
+    #[test]
+    fn endless_header_is_refused() {
+        let mut bytes = Wav::of_samples(&[]).header();
+        bytes.truncate(12);
+        bytes.extend(b"JUNK\xff\xff\xff\x7f");
+        assert!(read_error(bytes).to_string().contains("no sound in the first 64 MiB"));
+    }
+}
