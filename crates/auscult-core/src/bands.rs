@@ -54,10 +54,12 @@ pub struct BandLayout {
 impl BandLayout {
     /// Lays out bands of `width` positions, `stride` positions apart, over `axis_len` positions.
     ///
+    /// A width beyond the axis is the whole axis: one band.
+    ///
     /// # Errors
     ///
-    /// [`Error::BandWidth`] if `width` is 0 or longer than the axis, and
-    /// [`Error::BandStride`] if `stride` is 0.
+    /// [`Error::BandWidth`] if `width` or the axis is 0, and [`Error::BandStride`] if `stride` is
+    /// 0.
     ///
     /// # Examples
     ///
@@ -71,8 +73,9 @@ impl BandLayout {
     /// # }
     /// ```
     pub fn new(axis_len: usize, width: usize, stride: usize) -> Result<Self> {
-        if width == 0 || width > axis_len {
-            return Err(Error::BandWidth { width, axis_len });
+        let width = width.min(axis_len);
+        if width == 0 {
+            return Err(Error::BandWidth { axis_len });
         }
         if stride == 0 {
             return Err(Error::BandStride);
@@ -117,9 +120,16 @@ mod tests {
     }
 
     #[test]
-    fn window_longer_than_axis_is_refused() {
-        let error = BandLayout::new(90, 91, 1).unwrap_err();
-        assert_eq!(error.to_string(), "band width must be in 1..=90, got 91");
+    fn window_longer_than_axis_is_the_whole_axis() {
+        assert_eq!(BandLayout::new(90, 91, 1).unwrap().bands(), [0..90]);
+    }
+
+    #[test]
+    fn bands_without_width_or_stride_are_refused() {
+        let error = BandLayout::new(90, 0, 1).unwrap_err();
+        assert_eq!(error.to_string(), "band width must be in 1..=90, got 0");
+        let error = BandLayout::new(90, 10, 0).unwrap_err();
+        assert_eq!(error.to_string(), "band stride must be at least 1, got 0");
     }
 
     proptest::proptest! {

@@ -33,9 +33,11 @@ impl Beam {
         let mut next = 0;
         while chosen.len() < count {
             chosen.push(next);
-            let updated = parallel::map(nearest.len(), || (), |(), index| {
-                nearest[index].min(distance(next, index))
-            });
+            let updated = parallel::map(
+                nearest.len(),
+                || (),
+                |(), index| nearest[index].min(distance(next, index)),
+            );
             nearest = updated;
             // A chosen reference never comes again, even if all others are its duplicates.
             nearest[next] = f64::NEG_INFINITY;
@@ -47,7 +49,8 @@ impl Beam {
 }
 
 fn furthest(distances: &[f64]) -> usize {
-    let better = |best: usize, next: usize| if distances[next] > distances[best] { next } else { best };
+    let better =
+        |best: usize, next: usize| if distances[next] > distances[best] { next } else { best };
     (0..distances.len()).reduce(better).unwrap_or(0)
 }
 

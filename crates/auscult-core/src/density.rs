@@ -185,7 +185,9 @@ fn scale_of(nearest: &[(f64, usize)]) -> f64 {
 pub(crate) fn best_exponent(pairs: &[(f64, f64)]) -> f64 {
     let log = |value: f64| value.max(SMALLEST_SCALE).ln();
     let count = pairs.len() as f64;
-    let mean = |part: fn(&(f64, f64)) -> f64| pairs.iter().map(|pair| log(part(pair))).sum::<f64>() / count;
+    let mean = |part: fn(&(f64, f64)) -> f64| {
+        pairs.iter().map(|pair| log(part(pair))).sum::<f64>() / count
+    };
     let (mean_distance, mean_scale) = (mean(|pair| pair.0), mean(|pair| pair.1));
     let (mut covariance, mut variance) = (0.0, 0.0);
     for &(distance, scale) in pairs {
@@ -233,8 +235,10 @@ mod tests {
 
     #[test]
     fn the_exponent_is_the_slope_of_the_logarithms() {
-        let pairs: Vec<_> =
-            [0.1, 0.2, 0.5, 0.9].iter().map(|&scale: &f64| (3.0 * scale.powf(0.4), scale)).collect();
+        let pairs: Vec<_> = [0.1, 0.2, 0.5, 0.9]
+            .iter()
+            .map(|&scale: &f64| (3.0 * scale.powf(0.4), scale))
+            .collect();
         assert!((best_exponent(&pairs) - 0.4).abs() < 1e-12);
         let steep: Vec<_> = pairs.iter().map(|&(_, scale)| (scale.powi(3), scale)).collect();
         assert_eq!(best_exponent(&steep), 1.0);

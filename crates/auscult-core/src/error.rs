@@ -27,11 +27,9 @@ pub enum Error {
         /// The known names, comma separated.
         known: String,
     },
-    /// The band window does not fit on the feature axis.
-    #[error("band width must be in 1..={axis_len}, got {width}")]
+    /// The band window has no positions.
+    #[error("band width must be in 1..={axis_len}, got 0")]
     BandWidth {
-        /// The rejected window length.
-        width: usize,
         /// The length of the feature axis.
         axis_len: usize,
     },
@@ -104,7 +102,9 @@ pub enum Error {
         reason: String,
     },
     /// The model file was written by a newer version.
-    #[error("model file version {found} is newer than this program reads (up to {supported}); update auscult")]
+    #[error(
+        "model file version {found} is newer than this program reads (up to {supported}); update auscult"
+    )]
     ModelVersion {
         /// The version in the file.
         found: u32,

@@ -119,7 +119,8 @@ impl BandReason {
             None => format!("at score {:.3}", self.score),
         };
         let reference = show_reference(&self.reference);
-        let mut sentence = format!("{} ({view}) is {far} from the closest reference, {reference}", self.name());
+        let mut sentence =
+            format!("{} ({view}) is {far} from the closest reference, {reference}", self.name());
         let mut loudest: Vec<&LevelDifference> =
             self.levels.iter().filter(|part| part.decibels.abs() >= AUDIBLE_DECIBELS).collect();
         loudest.sort_by(|a, b| b.decibels.abs().total_cmp(&a.decibels.abs()));
@@ -127,7 +128,8 @@ impl BandReason {
         if !parts.is_empty() {
             sentence = format!("{sentence}: {}", parts.join(", "));
         } else if !self.levels.is_empty() {
-            sentence += &format!(": no part differs by {AUDIBLE_DECIBELS} dB in level, only in shape");
+            sentence +=
+                &format!(": no part differs by {AUDIBLE_DECIBELS} dB in level, only in shape");
         }
         sentence + "."
     }
@@ -168,7 +170,9 @@ fn summarise(scored: &ScoredClip, bands: &[BandReason]) -> String {
     let p = scored.p_value.map(|p| format!(", p = {p:.3}")).unwrap_or_default();
     let score = format!("score {:.4}{p}", scored.score.value);
     let most = bands.first().map(|band| match band.times_normal {
-        Some(times) => format!("; {} differs most, {times:.1} times its normal distance", band.name()),
+        Some(times) => {
+            format!("; {} differs most, {times:.1} times its normal distance", band.name())
+        }
         None => format!("; {} differs most", band.name()),
     });
     format!("{verdict} ({score}){}.", most.unwrap_or_default())

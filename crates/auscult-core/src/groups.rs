@@ -105,7 +105,8 @@ mod tests {
 
     #[test]
     fn one_visit_falls_back_to_files_and_one_file_to_clips() {
-        let groups = Groups::of(&[from("a", Some("mon")), from("a", Some("mon")), from("b", Some("mon"))]);
+        let groups =
+            Groups::of(&[from("a", Some("mon")), from("a", Some("mon")), from("b", Some("mon"))]);
         assert_eq!((groups.basis(), groups.members()), (Basis::Files, [0, 0, 1].as_slice()));
         let groups = Groups::of(&[from("a", None), from("a", None)]);
         assert_eq!((groups.basis(), groups.members()), (Basis::Clips, [0, 1].as_slice()));

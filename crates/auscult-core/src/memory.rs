@@ -187,7 +187,8 @@ impl References {
 
     /// The vectors of one reference.
     pub fn clip(&self, reference: usize) -> Option<ClipVectors> {
-        let views = self.views.iter().map(|&view| Some((view, self.vector(view, reference)?.to_vec())));
+        let views =
+            self.views.iter().map(|&view| Some((view, self.vector(view, reference)?.to_vec())));
         ClipVectors::from_views(views.collect::<Option<Vec<_>>>()?).ok()
     }
 }
@@ -224,7 +225,12 @@ impl BandMemory {
     }
 
     /// The band of reference `index` in the view's `matrix`.
-    pub(crate) fn reference<'a>(&self, matrix: &'a [f32], axis_len: usize, index: usize) -> Scaled<'a> {
+    pub(crate) fn reference<'a>(
+        &self,
+        matrix: &'a [f32],
+        axis_len: usize,
+        index: usize,
+    ) -> Scaled<'a> {
         let start = index * axis_len;
         let vector = &matrix[start + self.band.start..start + self.band.end];
         Scaled { vector, factor: self.factors[index] }
@@ -243,8 +249,7 @@ impl BandMemory {
         axis_len: usize,
         query: Scaled<'a>,
     ) -> impl Iterator<Item = f64> + 'a {
-        (0..self.len()).map(move |index| {
-            self.metric.between(query, self.reference(matrix, axis_len, index))
-        })
+        (0..self.len())
+            .map(move |index| self.metric.between(query, self.reference(matrix, axis_len, index)))
     }
 }

@@ -236,8 +236,8 @@ fn calibrate_coresets(beam: &Beam, references: &References, most: usize) -> Resu
     let folds = groups.count().min(MOST_FOLDS);
     let mut scores = Vec::with_capacity(references.len());
     for fold in 0..folds {
-        let (out, kept): (Vec<usize>, Vec<usize>) = (0..references.len())
-            .partition(|&index| groups.members()[index] % folds == fold);
+        let (out, kept): (Vec<usize>, Vec<usize>) =
+            (0..references.len()).partition(|&index| groups.members()[index] % folds == fold);
         if kept.is_empty() {
             continue;
         }

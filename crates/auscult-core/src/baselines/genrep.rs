@@ -74,7 +74,11 @@ impl DomainWise {
     /// # Errors
     ///
     /// If a clip's vectors are not those of the references.
-    pub fn scores(&self, clips: &[ClipVectors], standardisation: Standardisation) -> Result<Vec<f64>> {
+    pub fn scores(
+        &self,
+        clips: &[ClipVectors],
+        standardisation: Standardisation,
+    ) -> Result<Vec<f64>> {
         let raw = |detector: &FittedBeam| -> Result<Vec<f64>> {
             clips.iter().map(|clip| Ok(detector.score(clip)?.value)).collect()
         };
@@ -127,12 +131,12 @@ impl Moments {
 pub enum Partners {
     /// All of them.
     All,
-    /// The nearest ones by Euclidean distance of the whole mean view.
+    /// The nearest ones by Euclidean distance of the whole vector, in each view on its own.
     Nearest(usize),
 }
 
 /// GenRep's share of the target in a mixture.
-pub const TARGET_SHARE: f32 = 0.9;
+pub const TARGET_SHARE: f64 = 0.9;
 
 /// `MemMixup`: the target references followed by 0.9 target + 0.1 source for each of them and its
 /// partners.
@@ -140,38 +144,44 @@ pub const TARGET_SHARE: f32 = 0.9;
 /// # Errors
 ///
 /// [`Error::Views`] or [`Error::VectorLength`] if the two sets have different vectors.
-pub fn mix_memory(source: &References, target: &References, partners: Partners) -> Result<References> {
+pub fn mix_memory(
+    source: &References,
+    target: &References,
+    partners: Partners,
+) -> Result<References> {
     let mut mixed = target.clone();
     for index in 0..target.len() {
-        for partner in partners_of(source, target, index, partners) {
-            let views = target.views().iter().map(|&view| {
-                let (from, to) = (source.vector(view, partner)?, target.vector(view, index)?);
-                let mix = |(&target, &source): (&f32, &f32)| {
-                    TARGET_SHARE * target + (1.0 - TARGET_SHARE) * source
-                };
-                Some((view, to.iter().zip(from).map(mix).collect()))
-            });
-            let views: Option<Vec<_>> = views.collect();
-            let (needed, got) = (target.views().len(), source.views().len());
-            let clip = ClipVectors::from_views(views.ok_or(Error::Views { needed, got })?)?;
-            mixed.push(&clip, target.provenance()[index].clone())?;
+        let views: Option<Vec<_>> = target
+            .views()
+            .iter()
+            .map(|&view| {
+                Some((view, mixtures(source.matrix(view)?, target.vector(view, index)?, partners)))
+            })
+            .collect();
+        let (needed, got) = (target.views().len(), source.views().len());
+        let mut views = views.ok_or(Error::Views { needed, got })?;
+        while views.iter().all(|(_, mixtures)| !mixtures.is_empty()) {
+            let clip =
+                views.iter_mut().map(|(view, mixtures)| (*view, mixtures.remove(0))).collect();
+            mixed.push(&ClipVectors::from_views(clip)?, target.provenance()[index].clone())?;
         }
     }
     Ok(mixed)
 }
 
-fn partners_of(source: &References, target: &References, index: usize, partners: Partners) -> Vec<usize> {
-    let all: Vec<usize> = (0..source.len()).collect();
-    let (Partners::Nearest(count), Some(&view)) = (partners, target.views().first()) else {
-        return all;
+/// One target vector mixed with each of its partners among the rows of `source`.
+fn mixtures(source: &[f32], target: &[f32], partners: Partners) -> Vec<Vec<f32>> {
+    let mut rows: Vec<&[f32]> = source.chunks_exact(target.len()).collect();
+    if let Partners::Nearest(count) = partners {
+        let plain = |vector| Scaled { vector, factor: 1.0 };
+        // A stable sort: the smaller index comes first among equals.
+        rows.sort_by_cached_key(|row| {
+            Metric::SquaredEuclidean.between(plain(row), plain(target)).to_bits()
+        });
+        rows.truncate(count);
+    }
+    let mix = |(&target, &source): (&f32, &f32)| {
+        (TARGET_SHARE * f64::from(target) + (1.0 - TARGET_SHARE) * f64::from(source)) as f32
     };
-    let plain = |vector| Scaled { vector, factor: 1.0 };
-    let distance = |partner: &usize| match (source.vector(view, *partner), target.vector(view, index)) {
-        (Some(from), Some(to)) => Metric::Euclidean.between(plain(from), plain(to)),
-        _ => f64::INFINITY,
-    };
-    let mut by_distance: Vec<(f64, usize)> =
-        all.into_iter().map(|partner| (distance(&partner), partner)).collect();
-    by_distance.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-    by_distance.into_iter().take(count).map(|(_, partner)| partner).collect()
+    rows.into_iter().map(|row| target.iter().zip(row).map(mix).collect()).collect()
 }

@@ -38,8 +38,11 @@ impl Beam {
         let neighbours = self.settings.neighbours;
         let scales = LocalScales::compute(&distances, neighbours, groups.members());
         let (exponent, divisor) = self.normalisation(&distances);
-        let left_out: LeftOutBand =
-            self.left_out(&distances, &scales, groups, exponent).into_iter().map(|score| Some(score? / divisor)).collect();
+        let left_out: LeftOutBand = self
+            .left_out(&distances, &scales, groups, exponent)
+            .into_iter()
+            .map(|score| Some(score? / divisor))
+            .collect();
         let typical = median(left_out.iter().flatten().copied().collect());
         (BandFit { scales: scales.into_whole(), exponent, divisor, typical }, left_out)
     }
@@ -81,9 +84,8 @@ impl Beam {
             let group = members[index];
             let row = distances.row(index, buffer);
             let others = row.iter().enumerate().filter(|&(other, _)| members[other] != group);
-            let ratio = |(other, &distance): (usize, &f64)| {
-                distance / denominators.without(other, group)
-            };
+            let ratio =
+                |(other, &distance): (usize, &f64)| distance / denominators.without(other, group);
             match self.settings.rule {
                 DensityRule::MinimumRatio => others.map(ratio).reduce(f64::min),
                 DensityRule::AtNearest => {
@@ -131,10 +133,14 @@ impl<'a> BandPairs<'a> {
     /// Every distance once, mirrored.
     fn all(&self) -> Vec<f64> {
         let count = self.band.len();
-        let triangle = parallel::map(count, || (), |(), index| {
-            let distance = |other| self.band.distance(self.matrix, self.axis_len, index, other);
-            (0..index).map(distance).collect::<Vec<f64>>()
-        });
+        let triangle = parallel::map(
+            count,
+            || (),
+            |(), index| {
+                let distance = |other| self.band.distance(self.matrix, self.axis_len, index, other);
+                (0..index).map(distance).collect::<Vec<f64>>()
+            },
+        );
         let mut all = vec![0.0; count * count];
         for (index, row) in triangle.iter().enumerate() {
             for (other, &distance) in row.iter().enumerate() {

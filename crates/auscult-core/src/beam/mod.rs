@@ -3,8 +3,8 @@
 mod fit;
 mod settings;
 
-pub use self::settings::{Beam, BeamSettings, Method};
 pub(crate) use self::fit::BandFit;
+pub use self::settings::{Beam, BeamSettings, Method};
 use crate::{
     BandScore, ClipScore, ClipVectors, DensityRule, Detector, Error, References, Result, Scorer,
     View, ViewScore, groups::Groups, memory::BandMemory,
@@ -109,7 +109,13 @@ impl FittedBand {
         Self { memory, fit, denominators }
     }
 
-    fn score(&self, matrix: &[f32], axis_len: usize, vector: &[f32], rule: DensityRule) -> BandScore {
+    fn score(
+        &self,
+        matrix: &[f32],
+        axis_len: usize,
+        vector: &[f32],
+        rule: DensityRule,
+    ) -> BandScore {
         let query = self.memory.query(vector);
         let mut best = BandScore::UNSCORED;
         let distances = self.memory.distances(matrix, axis_len, query);

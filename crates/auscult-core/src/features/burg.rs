@@ -24,7 +24,12 @@ impl Burg {
     /// Coefficients [1, c1, ..., c_order] of A(z) = 1 + sum c_k z^-k, finite for any finite input.
     ///
     /// Trailing zeros of a padded clip are part of the signal: pass its nominal length.
-    pub(super) fn coefficients(&mut self, samples: &[f32], clip_len: usize, order: usize) -> &[f64] {
+    pub(super) fn coefficients(
+        &mut self,
+        samples: &[f32],
+        clip_len: usize,
+        order: usize,
+    ) -> &[f64] {
         self.signal.clear();
         self.signal.extend(samples.iter().take(clip_len).map(|&sample| f64::from(sample)));
         self.signal.resize(clip_len, 0.0);
@@ -74,6 +79,10 @@ impl Burg {
         for stage in 0..order {
             // Forward errors from stage + 1 on, backward errors one sample earlier.
             let len = self.signal.len().saturating_sub(stage + 1);
+            if len == 0 {
+                self.step(0.0);
+                continue;
+            }
             let forward = &mut self.forward[self.signal.len() - len..];
             let backward = &mut self.backward[stage..stage + len];
             let (mut product, mut energy) = (0.0, 0.0);
@@ -176,7 +185,8 @@ mod tests {
     use super::*;
 
     fn coefficients(samples: &[f32], order: usize, moments: bool) -> Vec<f64> {
-        let mut burg = Burg { signal: samples.iter().copied().map(f64::from).collect(), ..Burg::default() };
+        let mut burg =
+            Burg { signal: samples.iter().copied().map(f64::from).collect(), ..Burg::default() };
         if moments {
             assert!(burg.by_moments(order));
         } else {

@@ -116,7 +116,10 @@ impl FilterBank {
                 format!("{} samples at {rate} Hz", length.samples()),
             ));
         }
-        let fft_len = framing.frame_len.next_power_of_two();
+        let fft_len = match recipe.conditioning {
+            Conditioning::Plain => framing.frame_len,
+            Conditioning::Kaldi => framing.frame_len.next_power_of_two(),
+        };
         let high_hertz = HIGHEST_HERTZ.min(rate / 2.0);
         Ok(Self {
             recipe,
@@ -164,12 +167,12 @@ impl FilterBank {
         for index in 0..self.frame_count {
             let (frame, beyond) = buffers.input.split_at_mut(self.framing.frame_len);
             self.framing.copy_frame(samples, index, self.recipe.scale, frame);
-            self.recipe.conditioning.apply(frame);
+            let offset = self.recipe.conditioning.apply(frame);
             for (value, weight) in frame.iter_mut().zip(&self.window) {
                 *value *= weight;
             }
             beyond.fill(0.0);
-            self.filters.apply(self.spectrum.power(buffers), energies);
+            self.filters.apply(self.spectrum.power(buffers, offset), energies);
             self.recipe.compression.apply(energies);
             sink(energies);
         }

@@ -86,29 +86,36 @@ impl Framing {
 const PRE_EMPHASIS: f32 = 0.97;
 
 impl Conditioning {
-    /// Conditions one frame in place.
-    pub(super) fn apply(self, frame: &mut [f32]) {
+    /// Conditions one frame in place and returns the mean that has to be put back into its
+    /// spectrum.
+    ///
+    /// A plain frame keeps its mean, but not through the transform: in f32 a large offset would
+    /// leave its rounding noise in every bin.
+    pub(super) fn apply(self, frame: &mut [f32]) -> f32 {
         match self {
-            Self::Plain => {}
+            Self::Plain => take_mean(frame),
             Self::Kaldi => {
-                remove_mean(frame);
+                take_mean(frame);
                 // Backwards, so that each sample still sees its unfiltered neighbour; the first
                 // sample is its own neighbour.
                 for i in (1..frame.len()).rev() {
                     frame[i] -= PRE_EMPHASIS * frame[i - 1];
                 }
                 frame[0] -= PRE_EMPHASIS * frame[0];
+                0.0
             }
         }
     }
 }
 
-fn remove_mean(frame: &mut [f32]) {
+/// Subtracts the frame's mean and returns it.
+fn take_mean(frame: &mut [f32]) -> f32 {
     let sum: f64 = frame.iter().map(|&value| f64::from(value)).sum();
     let mean = (sum / frame.len() as f64) as f32;
     for value in frame {
         *value -= mean;
     }
+    mean
 }
 
 #[cfg(test)]
@@ -134,10 +141,7 @@ mod tests {
                 frame
             })
             .collect();
-        assert_eq!(
-            frames,
-            [[0.0, 0.0, 1.0, 2.0], [1.0, 2.0, 3.0, 4.0], [3.0, 4.0, 5.0, 0.0]]
-        );
+        assert_eq!(frames, [[0.0, 0.0, 1.0, 2.0], [1.0, 2.0, 3.0, 4.0], [3.0, 4.0, 5.0, 0.0]]);
     }
 
     #[test]

@@ -44,18 +44,14 @@ impl MfccConvention {
             Self::KaldiInt16 | Self::KaldiInt16NoLifter => {
                 Recipe { scale: INT16_SCALE, ..Recipe::KALDI }
             }
-            Self::Librosa => {
-                Recipe { compression: Compression::FlooredDecibels, ..Recipe::DCASE }
-            }
+            Self::Librosa => Recipe { compression: Compression::FlooredDecibels, ..Recipe::DCASE },
         }
     }
 
     /// Kaldi's lifter: 1 + L/2 sin(pi i / L), L = 22.
     fn lifter(self, coefficient: usize) -> f64 {
         match self {
-            Self::Kaldi | Self::KaldiInt16 => {
-                1.0 + 11.0 * (PI * coefficient as f64 / 22.0).sin()
-            }
+            Self::Kaldi | Self::KaldiInt16 => 1.0 + 11.0 * (PI * coefficient as f64 / 22.0).sin(),
             Self::NoLifter | Self::KaldiInt16NoLifter | Self::Librosa => 1.0,
         }
     }
@@ -115,9 +111,7 @@ impl Mfcc {
 /// One row of the orthonormal DCT-II.
 fn dct_row(coefficient: usize, len: usize) -> impl Iterator<Item = f64> {
     let norm = (if coefficient == 0 { 1.0 } else { 2.0 } / len as f64).sqrt();
-    (0..len).map(move |i| {
-        norm * (PI * coefficient as f64 * (i as f64 + 0.5) / len as f64).cos()
-    })
+    (0..len).map(move |i| norm * (PI * coefficient as f64 * (i as f64 + 0.5) / len as f64).cos())
 }
 
 impl FrontEnd for Mfcc {

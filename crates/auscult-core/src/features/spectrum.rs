@@ -32,10 +32,16 @@ impl SpectrumPlan {
     }
 
     /// The power of the `input` in `buffers`, at `fft_len / 2 + 1` frequencies up to Nyquist.
-    pub(super) fn power<'a>(&self, buffers: &'a mut SpectrumBuffers) -> &'a [f32] {
+    ///
+    /// `offset` is a constant taken from the input before a periodic Hann window as long as the
+    /// transform: such a window has three nonzero bins, N/2 at 0 and -N/4 beside it.
+    pub(super) fn power<'a>(&self, buffers: &'a mut SpectrumBuffers, offset: f32) -> &'a [f32] {
         let SpectrumBuffers { input, output, scratch, power } = buffers;
         let outcome = self.transform.process_with_scratch(input, output, scratch);
         debug_assert!(outcome.is_ok(), "buffers come from the plan: {outcome:?}");
+        let quarter = input.len() as f32 / 4.0;
+        output[0].re += 2.0 * quarter * offset;
+        output[1].re -= quarter * offset;
         for (power, value) in power.iter_mut().zip(output.iter()) {
             *power = value.norm_sqr();
         }

@@ -74,9 +74,12 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>> {
     };
     let header = serde_json::value::to_raw_value(&header).map_err(|error| unwritable(&error))?;
     let tensors = tensors_of(model);
-    let checksum = checksum(header.get(), tensors.iter().map(|tensor| {
-        (tensor.name.as_str(), tensor.shape.as_slice(), tensor.bytes.as_slice())
-    }));
+    let checksum = checksum(
+        header.get(),
+        tensors
+            .iter()
+            .map(|tensor| (tensor.name.as_str(), tensor.shape.as_slice(), tensor.bytes.as_slice())),
+    );
     let envelope = serde_json::to_string(&Envelope { version: VERSION, checksum, header })
         .map_err(|error| unwritable(&error))?;
     let views: std::result::Result<Vec<_>, _> = tensors
@@ -215,26 +218,26 @@ fn open(bytes: &[u8]) -> Result<(Envelope, SafeTensors<'_>)> {
     }
     let envelope = serde_json::from_str(envelope)
         .map_err(|error| damaged(format!("its header is not readable: {error}")))?;
-    let container =
-        SafeTensors::deserialize(bytes).map_err(|error| damaged(error.to_string()))?;
+    let container = SafeTensors::deserialize(bytes).map_err(|error| damaged(error.to_string()))?;
     Ok((envelope, container))
 }
 
 fn contains(bytes: &[u8], needle: &[u8]) -> bool {
-    bytes.get(..256.min(bytes.len())).is_some_and(|start| {
-        start.windows(needle.len()).any(|window| window == needle)
-    })
+    bytes
+        .get(..256.min(bytes.len()))
+        .is_some_and(|start| start.windows(needle.len()).any(|window| window == needle))
 }
 
 fn band_fits(scales: &[f64], facts: &[f64], count: usize, bands: usize) -> Vec<Vec<BandFit>> {
-    let fits = scales.chunks_exact(count.max(1)).zip(facts.chunks_exact(3)).map(|(scales, facts)| {
-        BandFit {
-            scales: scales.to_vec(),
-            exponent: facts[0],
-            divisor: facts[1],
-            typical: facts[2],
-        }
-    });
+    let fits =
+        scales.chunks_exact(count.max(1)).zip(facts.chunks_exact(3)).map(|(scales, facts)| {
+            BandFit {
+                scales: scales.to_vec(),
+                exponent: facts[0],
+                divisor: facts[1],
+                typical: facts[2],
+            }
+        });
     let fits: Vec<BandFit> = fits.collect();
     fits.chunks(bands).map(<[BandFit]>::to_vec).collect()
 }
@@ -245,7 +248,11 @@ fn floats_f32(container: &SafeTensors<'_>, name: &str, shape: &[usize]) -> Resul
     Ok(values.collect())
 }
 
-fn floats_f64(container: &SafeTensors<'_>, name: &str, shape: Option<&[usize]>) -> Result<Vec<f64>> {
+fn floats_f64(
+    container: &SafeTensors<'_>,
+    name: &str,
+    shape: Option<&[usize]>,
+) -> Result<Vec<f64>> {
     let data = tensor(container, name, Dtype::F64, shape)?;
     let values = data.as_chunks::<8>().0.iter().map(|bytes| f64::from_le_bytes(*bytes));
     Ok(values.collect())
@@ -257,9 +264,7 @@ fn tensor<'a>(
     dtype: Dtype,
     shape: Option<&[usize]>,
 ) -> Result<&'a [u8]> {
-    let view = container
-        .tensor(name)
-        .map_err(|_| damaged(format!("tensor {name} is missing")))?;
+    let view = container.tensor(name).map_err(|_| damaged(format!("tensor {name} is missing")))?;
     if view.dtype() != dtype || shape.is_some_and(|shape| view.shape() != shape) {
         let (found, expected) = (view.shape(), shape.unwrap_or_default());
         return Err(damaged(format!(
