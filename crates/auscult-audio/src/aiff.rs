@@ -28,12 +28,21 @@ pub(crate) fn open(input: Input) -> Result<PcmReader> {
                 let [offset, _] = chunks.words("sound chunk")?;
                 let offset = u64::from(u32::from_be_bytes(offset));
                 chunks.skip_exactly(offset)?;
-                let byte_len = u64::from(len).saturating_sub(8 + offset);
-                return Ok(chunks.into_pcm(&layout, Some(byte_len)));
+                let byte_len = known_len(len).map(|len| len.saturating_sub(8 + offset));
+                return Ok(chunks.into_pcm(&layout, byte_len));
             }
             _ => chunks.skip_chunk(u64::from(len))?,
         }
     }
+}
+
+/// The length of the sound chunk, unless it is what programs write when they cannot know it.
+///
+/// Into a pipe, sox writes 0x7F000000 rounded down to a frame, and 8 for the chunk's own header.
+fn known_len(len: u32) -> Option<u64> {
+    let is_guess =
+        len == 0 || len >= u32::MAX - 0xFF || (0x7F00_0000 - 512..=0x7F00_0008).contains(&len);
+    (!is_guess).then_some(u64::from(len))
 }
 
 /// What the common chunk says: channels, frames, bits, rate and, in AIFF-C, the coding.
@@ -136,6 +145,14 @@ mod tests {
         let clips = read(bytes, ReadSettings::default());
         let [Ok(piece), Err(Error::Damaged { .. })] = &clips[..] else { panic!("{clips:?}") };
         assert_eq!(piece.samples, scaled(&noise(150)));
+    }
+
+    #[test]
+    fn length_that_stands_for_unknown_is_no_error() {
+        let mut bytes = aiff(None, 16, &big_endian(&noise(200)));
+        let at = bytes.windows(4).position(|id| id == b"SSND").unwrap() + 4;
+        bytes[at..at + 4].copy_from_slice(&0x7F00_0008_u32.to_be_bytes());
+        assert_eq!(read_short(bytes), scaled(&noise(200)));
     }
 
     #[test]

@@ -1,37 +1,16 @@
-//! A stream of samples becomes clips of one length.
+//! An input is read clip by clip.
 
-use std::collections::VecDeque;
 use std::fmt;
 use std::io::Read;
 
 use crate::channels::mix_down;
+use crate::cut::Cutter;
 use crate::decode::{Block, Decoder};
 use crate::input::Input;
 use crate::resample::Resampler;
-use crate::{ChannelRule, CheckedReadSettings, ClipRange, Error, Location, Result};
-
-/// One piece of sound: mono, at the wanted sample rate.
-#[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub struct AudioClip {
-    /// Where the clip starts in the input, in seconds.
-    pub start_seconds: f64,
-    /// The samples: at most one clip length, never padded, not finite where the input is not.
-    pub samples: Vec<f32>,
-    /// Whether the clip has its full length, and if not, why.
-    pub extent: Extent,
-}
-
-/// Whether a clip has its full length, and if not, why.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Extent {
-    /// A full clip.
-    Full,
-    /// All of an input that is shorter than one clip.
-    ShortFile,
-    /// What was left when the input turned out to be cut or damaged; an error follows.
-    CutByDamage,
-}
+use crate::{
+    AudioClip, ChannelRule, CheckedReadSettings, ClipRange, Error, Extent, Location, Result,
+};
 
 /// What is known about an input, so far.
 #[derive(Debug, Clone, PartialEq)]
@@ -207,7 +186,7 @@ impl ClipReader {
         if self.cutter.is_empty() {
             return Some(Err(Error::NoSound { input: self.label.clone() }));
         }
-        if self.cutter.next_clip_start == 0 {
+        if self.cutter.is_before_first_clip() {
             return self.cutter.rest(Extent::ShortFile).map(Ok);
         }
         self.seconds_dropped = self.cutter.dropped_seconds();
@@ -254,82 +233,6 @@ impl fmt::Debug for ClipReader {
             .field("label", &self.label)
             .field("facts", &self.facts())
             .finish_non_exhaustive()
-    }
-}
-
-/// Cuts a stream of samples; holds no more than one clip and one block.
-struct Cutter {
-    clip_len: usize,
-    hop_len: usize,
-    sample_rate: u32,
-    /// Samples from the next clip's start on.
-    waiting: VecDeque<f32>,
-    /// Samples between clips, still to be passed over.
-    gap_left: usize,
-    /// Where the next clip starts, in samples.
-    next_clip_start: u64,
-    taken: u64,
-}
-
-impl Cutter {
-    fn new(settings: &CheckedReadSettings) -> Self {
-        Self {
-            clip_len: settings.clip_len(),
-            hop_len: settings.hop_len(),
-            sample_rate: settings.sample_rate(),
-            waiting: VecDeque::new(),
-            gap_left: 0,
-            next_clip_start: 0,
-            taken: 0,
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        self.taken == 0
-    }
-
-    fn push(&mut self, samples: &[f32]) {
-        self.taken += samples.len() as u64;
-        let passed_over = self.gap_left.min(samples.len());
-        self.gap_left -= passed_over;
-        self.waiting.extend(&samples[passed_over..]);
-    }
-
-    /// The next full clip, if its last sample has arrived.
-    fn full_clip(&mut self) -> Option<AudioClip> {
-        if self.waiting.len() < self.clip_len {
-            return None;
-        }
-        let clip = self.clip(self.clip_len, Extent::Full);
-        let passed = self.hop_len.min(self.waiting.len());
-        self.waiting.drain(..passed);
-        self.gap_left = self.hop_len - passed;
-        self.next_clip_start += self.hop_len as u64;
-        Some(clip)
-    }
-
-    /// What is left at the end, if anything.
-    fn rest(&mut self, extent: Extent) -> Option<AudioClip> {
-        let rest = (!self.waiting.is_empty()).then(|| self.clip(self.waiting.len(), extent));
-        self.waiting.clear();
-        rest
-    }
-
-    fn clip(&self, len: usize, extent: Extent) -> AudioClip {
-        let mut samples = Vec::with_capacity(len);
-        let (front, back) = self.waiting.as_slices();
-        let from_front = len.min(front.len());
-        samples.extend_from_slice(&front[..from_front]);
-        samples.extend_from_slice(&back[..len - from_front]);
-        let start_seconds = self.next_clip_start as f64 / f64::from(self.sample_rate);
-        AudioClip { start_seconds, samples, extent }
-    }
-
-    /// The sound after the last clip that began a clip but did not fill it.
-    fn dropped_seconds(&self) -> f64 {
-        let last_clip_end = (self.next_clip_start + self.clip_len as u64) - self.hop_len as u64;
-        let covered = last_clip_end.max(self.next_clip_start);
-        self.taken.saturating_sub(covered) as f64 / f64::from(self.sample_rate)
     }
 }
 
@@ -430,12 +333,9 @@ mod tests {
                 open(Wav::of_samples(&noise(10_000)).bytes(), settings(clip_len, hop_len));
             assert!(reader.by_ref().all(|clip| clip.is_ok()));
             let facts = reader.facts();
-            assert_eq!(facts.seconds_read, 0.625);
-            assert_eq!(
-                facts.seconds_dropped,
-                f64::from(dropped) / 16_000.0,
-                "{clip_len} {hop_len}"
-            );
+            let times =
+                [facts.seconds_read, facts.seconds_dropped].map(|time| (time * 16_000.0) as u32);
+            assert_eq!(times, [10_000, dropped], "{clip_len} {hop_len}");
         }
     }
 
@@ -492,11 +392,11 @@ mod tests {
             let held = reader.interleaved.capacity()
                 + reader.mono.capacity()
                 + reader.resampled.capacity()
-                + reader.cutter.waiting.capacity();
+                + reader.cutter.capacity();
             assert!(held < 4 * 160_000, "{held} samples held");
         }
         assert_eq!(count, seconds / 10);
-        assert_eq!(reader.facts().seconds_read, seconds as f64);
+        assert_eq!(reader.frames_read, seconds * 48_000);
     }
 
     /// Reads to the end; that it gets there is all that is asked.

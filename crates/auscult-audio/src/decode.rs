@@ -4,12 +4,12 @@ use std::io;
 
 use symphonia::core::audio::Channels;
 use symphonia::core::codecs::CodecParameters;
-use symphonia::core::codecs::audio::well_known::{CODEC_ID_FLAC, CODEC_ID_OPUS};
-use symphonia::core::codecs::audio::{AudioDecoder, AudioDecoderOptions};
+use symphonia::core::codecs::audio::well_known::{CODEC_ID_FLAC, CODEC_ID_MP3, CODEC_ID_OPUS};
+use symphonia::core::codecs::audio::{AudioCodecId, AudioDecoder, AudioDecoderOptions};
 use symphonia::core::codecs::registry::CodecRegistry;
 use symphonia::core::errors::Error as MediaError;
 use symphonia::core::formats::probe::Hint;
-use symphonia::core::formats::{FormatOptions, FormatReader, TrackType};
+use symphonia::core::formats::{FormatOptions, FormatReader, Track, TrackType};
 use symphonia::core::io::{MediaSourceStream, MediaSourceStreamOptions};
 use symphonia::core::meta::MetadataOptions;
 
@@ -135,12 +135,12 @@ impl PacketReader {
         }
         let decoder = codecs()
             .make_audio_decoder(parameters, &AudioDecoderOptions::default())
-            .map_err(|error| Error::Unsupported {
-                input: label.clone(),
-                format: format!("its coding ({error})"),
-                convert: "ffmpeg -i in.m4a out.flac",
+            .map_err(|error| match container {
+                // Other files may look like MPEG layer 1 or 2 by chance.
+                Container::Unknown => not_sound(),
+                _ => unsupported_coding(&label, &error),
             })?;
-        let promised = track.num_frames.filter(|_| parameters.codec == CODEC_ID_FLAC);
+        let promised = promised_frames(track, parameters.codec);
         let format = Format {
             sample_rate: parameters.sample_rate.unwrap_or(0),
             channels: parameters.channels.as_ref().map_or(0, Channels::count),
@@ -207,12 +207,24 @@ impl PacketReader {
 
     fn end(&self) -> std::result::Result<Block, String> {
         match self.promised {
-            Some(promised) if promised > self.decoded => Err(format!(
-                "the header promises {promised} samples but the file ends after {}",
-                self.decoded
-            )),
+            Some(promised) if promised > self.decoded => {
+                Err("the file ends before the length its header promises".to_owned())
+            }
             _ => Ok(Block::End),
         }
+    }
+}
+
+/// The least number of frames a header promises, where headers can be trusted.
+fn promised_frames(track: &Track, codec: AudioCodecId) -> Option<u64> {
+    match codec {
+        CODEC_ID_FLAC => track.num_frames,
+        // Only the LAME tag states the delay; without it the number is a guess from the
+        // bit rate. Encoders count its frames differently, by up to two frames.
+        CODEC_ID_MP3 if track.delay.is_some() => {
+            track.num_frames.map(|frames| frames.saturating_sub(2 * 1_152))
+        }
+        _ => None,
     }
 }
 
@@ -230,6 +242,16 @@ fn codecs() -> &'static CodecRegistry {
     }
     #[cfg(not(feature = "opus"))]
     symphonia::default::get_codecs()
+}
+
+fn unsupported_coding(label: &str, error: &MediaError) -> Error {
+    let format = match error {
+        MediaError::Unsupported(what) if !what.starts_with("core") => {
+            format!("its coding ({what})")
+        }
+        _ => "the coding of its sound".to_owned(),
+    };
+    Error::Unsupported { input: label.to_owned(), format, convert: "ffmpeg -i in.m4a out.flac" }
 }
 
 /// Explains why a packet could not be read or decoded.
@@ -265,7 +287,7 @@ mod tests {
     /// The first channel of the fixture script's saw tooth, divided by `full_scale`.
     fn saw(len: usize, scale: i32, full_scale: f32) -> Vec<f32> {
         let value = |index: i32| ((3 * index % 2_001 - 1_000) * scale) as f32 / full_scale;
-        (0..len as i32).map(value).collect()
+        (0..).map(value).take(len).collect()
     }
 
     #[test]
@@ -354,6 +376,13 @@ mod tests {
         assert_eq!(piece.extent, Extent::CutByDamage);
         assert_eq!(piece.samples, saw(piece.samples.len(), 16, 32_768.0));
         assert!(matches!(error, Error::Damaged { .. }), "{error}");
+    }
+
+    #[test]
+    fn cut_mp3_with_a_length_in_its_header_is_reported() {
+        let bytes = fs::read(fixture("tone.mp3")).unwrap();
+        let clips = read(bytes[..bytes.len() / 2].to_vec(), ReadSettings::default());
+        assert!(matches!(clips[..], [Ok(_), Err(Error::Damaged { .. })]), "{clips:?}");
     }
 
     #[test]

@@ -220,3 +220,22 @@ impl Error {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_of_the_system_are_sorted_and_name_the_file() {
+        let cases = [
+            (io::ErrorKind::NotFound, "a.wav: no such file or folder"),
+            (io::ErrorKind::PermissionDenied, "a.wav: permission denied"),
+            (io::ErrorKind::IsADirectory, "a.wav: is a folder"),
+            (io::ErrorKind::TimedOut, "a.wav: cannot be read: timed out"),
+        ];
+        for (kind, message) in cases {
+            let error = Error::from_io(Path::new("a.wav"), kind.into()).to_string();
+            assert!(error.starts_with(message), "{error}");
+        }
+    }
+}

@@ -31,7 +31,9 @@ mod channels;
 // 7. Any sample rate becomes the wanted one.
 mod resample;
 
-// 8. The stream is cut into clips.
+// 8. The stream is cut into clips, and all stages are put together.
+mod cut;
+
 mod clips;
 
 // What can go wrong on the way.
@@ -41,7 +43,8 @@ mod error;
 mod testing;
 
 pub use channels::{ChannelRule, MAX_CHANNELS};
-pub use clips::{AudioClip, ClipReader, Extent, StreamFacts};
+pub use clips::{ClipReader, StreamFacts};
+pub use cut::{AudioClip, Extent};
 pub use error::{Error, Result};
 pub use settings::{
     CheckedReadSettings, ClipRange, MAX_CLIP_SAMPLE_RATE, MAX_CLIP_SECONDS, MAX_SAMPLE_RATE,

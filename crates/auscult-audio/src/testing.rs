@@ -106,7 +106,7 @@ pub(crate) fn noise(len: usize) -> Vec<i16> {
     let mut state = 1_u32;
     let next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (state >> 16) as u16 as i16
+        ((state >> 16) as u16).cast_signed()
     };
     std::iter::repeat_with(next).take(len).collect()
 }
