@@ -1,0 +1,52 @@
+//! The crate's error type.
+
+use std::{io, path::PathBuf};
+
+/// The result of any fallible operation in this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why a model could not be read or written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file could not be read.
+    #[error("cannot read {path}: {source}")]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file could not be written; what was there before is untouched.
+    #[error("cannot write {path}: {source}; nothing was changed")]
+    Write {
+        /// Which file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// The file is larger than any model.
+    #[error("{path} has {bytes} bytes; model files have at most {most}")]
+    TooLarge {
+        /// Which file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+        /// The largest size read.
+        most: u64,
+    },
+    /// Another program is changing the model.
+    #[error("{path} is being changed by another program; try again when it is done")]
+    Locked {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The file is not an undamaged model.
+    #[error("{path}: {source}")]
+    Model {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong with it.
+        source: auscult_core::Error,
+    },
+}

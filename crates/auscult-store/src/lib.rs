@@ -1,0 +1,46 @@
+#![doc = include_str!("../README.md")]
+
+mod atomic;
+mod error;
+mod lock;
+
+use std::path::Path;
+
+use auscult_core::Model;
+
+pub use crate::{
+    atomic::write_atomically,
+    error::{Error, Result},
+    lock::ModelLock,
+};
+
+/// Models larger than this are refused before they are read into memory.
+pub const LARGEST_MODEL_BYTES: u64 = 16 * 1024 * 1024 * 1024;
+
+/// Reads and verifies a model file.
+///
+/// # Errors
+///
+/// If the file cannot be read, is larger than [`LARGEST_MODEL_BYTES`], or is not an undamaged
+/// model.
+pub fn load(path: impl AsRef<Path>) -> Result<Model> {
+    let path = path.as_ref();
+    let bytes = atomic::read_bounded(path, LARGEST_MODEL_BYTES)?;
+    parse(&bytes, path)
+}
+
+/// Writes a model file, replacing what is there only once all of it is on the disk.
+///
+/// # Errors
+///
+/// If the model cannot be written; what was there before is untouched then.
+pub fn save(model: &Model, path: impl AsRef<Path>) -> Result<()> {
+    let path = path.as_ref();
+    let bytes =
+        model.to_bytes().map_err(|source| Error::Model { path: path.to_owned(), source })?;
+    write_atomically(path, &bytes)
+}
+
+fn parse(bytes: &[u8], path: &Path) -> Result<Model> {
+    Model::from_bytes(bytes).map_err(|source| Error::Model { path: path.to_owned(), source })
+}
