@@ -1,4 +1,12 @@
-//! Synthetic machines and golden numbers, for tests and the demonstration.
+#![doc = include_str!("../README.md")]
 
+pub mod error;
 #[cfg(feature = "golden")]
 pub mod golden;
+pub mod machines;
+pub mod tree;
+pub mod wav;
+
+pub use error::{Error, Result};
+pub use machines::{ClipRecipe, Domain, Fault, Machine};
+pub use tree::{Layout, PerDomain, TreeFile, TreeRecipe, write_tree};
