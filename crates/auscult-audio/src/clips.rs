@@ -370,6 +370,12 @@ mod tests {
     }
 
     #[test]
+    fn readers_can_go_to_another_thread() {
+        fn is_send<T: Send>() {}
+        is_send::<ClipReader>();
+    }
+
+    #[test]
     fn channel_beyond_the_last_is_refused_with_both_numbers() {
         let bytes = Wav::of_samples(&noise(100)).channels(2).bytes();
         let settings = ReadSettings { channel: ChannelRule::Index(2), ..Default::default() };
@@ -399,10 +405,15 @@ mod tests {
         assert_eq!(reader.frames_read, seconds * 48_000);
     }
 
-    /// Reads to the end; that it gets there is all that is asked.
+    /// Reads to the end as a file and as a stream; that it gets there is all that is asked.
     fn survives(bytes: Vec<u8>) {
-        let clips = read(bytes, settings(1_000, 700));
-        assert!(clips.iter().rev().skip(1).all(Result::is_ok));
+        let settings = settings(1_000, 700);
+        let input = Input::from_bytes("test", bytes.clone());
+        let reader = input.and_then(|input| ClipReader::new(input, &settings.clone().check()?));
+        let as_file = reader.map_or_else(|error| vec![Err(error)], Iterator::collect);
+        for clips in [as_file, read(bytes, settings)] {
+            assert!(clips.iter().rev().skip(1).all(Result::is_ok));
+        }
     }
 
     #[test]
@@ -422,10 +433,11 @@ mod tests {
         assert!(matches!(read_error(Vec::new()), Error::EmptyFile { .. }));
     }
 
-    const FILES: [&str; 8] = [
+    const FILES: [&str; 9] = [
         "saw16.flac",
         "saw24.flac",
         "tone.aac",
+        "tone.m4a",
         "tone.mp3",
         "tone.ogg",
         "tone.opus",

@@ -150,6 +150,9 @@ impl PacketReader {
         let mut packets =
             Self { reader, decoder, track, format, promised, decoded: 0, first: None };
         packets.decode_first_block();
+        if let (0, Some((_, Err(reason)))) = (packets.format.channels, &packets.first) {
+            return Err(Error::BadHeader { input: label, reason: reason.clone() });
+        }
         check_format(&label, packets.format.sample_rate, packets.format.channels)?;
         Ok(packets)
     }

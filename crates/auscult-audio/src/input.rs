@@ -62,6 +62,14 @@ impl Input {
         Ok(Self { label, container, media: Box::new(file) })
     }
 
+    /// Takes bytes that can be read in any order, as those of a file.
+    #[cfg(test)]
+    pub(crate) fn from_bytes(label: &str, bytes: Vec<u8>) -> Result<Self> {
+        let head = &bytes[..bytes.len().min(HEAD_LEN as usize)];
+        let container = identify(head, label)?;
+        Ok(Self { label: label.to_owned(), container, media: Box::new(Cursor::new(bytes)) })
+    }
+
     /// Takes a stream that cannot go back.
     pub(crate) fn from_stream(
         label: &str,

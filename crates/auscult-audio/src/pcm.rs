@@ -4,8 +4,7 @@ use std::io::{self, Read};
 
 use crate::decode::{Block, Format};
 
-/// How many bytes are read at once: half a second of 16 kHz mono from a slow
-/// pipe is not held back longer than it takes to arrive.
+/// The most bytes that are read at once; what a slow pipe gives is passed on as it comes.
 const READ_BYTES: usize = 64 * 1024;
 
 /// How one sample is written.

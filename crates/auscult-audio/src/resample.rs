@@ -155,7 +155,7 @@ impl Inner {
         let given = (produced - skipped).min(room);
         let given = &mut self.block[skipped..skipped + given];
         while let Some(&time) = self.lost.front()
-            && let Some(sample) = given.get_mut((time - self.given) as usize)
+            && let Some(sample) = given.get_mut(time.saturating_sub(self.given) as usize)
         {
             *sample = f32::NAN;
             // Times are in order but not distinct.
