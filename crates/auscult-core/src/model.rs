@@ -162,6 +162,34 @@ impl Model {
         self
     }
 
+    /// Fits the references again and compares every number.
+    ///
+    /// Calibration scores of a coreset came from clips that are gone; they are not compared.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DamagedModel`] with what differs.
+    pub fn verify(&self) -> Result<()> {
+        let fresh = self.detector.beam().fit(self.references().clone())?;
+        let same = |what: &str, same: bool| match same {
+            true => Ok(()),
+            false => Err(Error::DamagedModel {
+                reason: format!("its {what} do not follow from its references"),
+            }),
+        };
+        let fits = |detector: &FittedBeam| {
+            detector.band_fits().flatten().cloned().collect::<Vec<_>>()
+        };
+        same("local scales", fits(&fresh) == fits(&self.detector))?;
+        same("left-out scores", fresh.left_out_scores() == self.detector.left_out_scores())?;
+        if self.settings.max_references.is_none() {
+            let scores = fresh.left_out_scores().iter().flatten().copied().collect();
+            let calibration = Calibration::new(self.calibration.basis(), scores);
+            same("calibration scores", calibration == self.calibration)?;
+        }
+        Ok(())
+    }
+
     /// Scores one clip.
     ///
     /// # Errors

@@ -1,0 +1,115 @@
+//! `auscult features`: recordings in, vectors for other tools out.
+
+use std::path::Path;
+
+use super::fit;
+use crate::{
+    Outcome,
+    args::{FeatureView, FeaturesArguments},
+    output::{Array, Format, Record, RecordWriter, write_npy, write_npz},
+    printer::Printer,
+    reading::{self, clip_name},
+};
+
+/// The rows of all clips, one after the other.
+#[derive(Default)]
+struct Rows {
+    labels: Vec<String>,
+    start_seconds: Vec<f32>,
+    values: Vec<f32>,
+}
+
+pub(crate) fn run(arguments: &FeaturesArguments, printer: &Printer) -> anyhow::Result<Outcome> {
+    anyhow::ensure!(
+        arguments.npy.is_some() || arguments.npz.is_some() || arguments.csv,
+        "say where features go: --npy FILE, --npz FILE or --csv"
+    );
+    let (clip, front_end) = fit::front_end(&arguments.front_end)?;
+    let axis_len = front_end.axis().len();
+    let reading = fit::reading(&arguments.input, &arguments.front_end, clip, front_end)?;
+    let (sources, found_all) = reading::expand(&arguments.input.paths, None, None, printer)?;
+    let mut rows = Rows::default();
+    let mut problems = 0;
+    let read_all = reading::read_all(
+        sources,
+        &reading,
+        printer,
+        |worker, clip, _| -> auscult_core::Result<Vec<f32>> {
+            let mut values = Vec::new();
+            match arguments.view {
+                FeatureView::Frames => worker.extractor.for_each_frame(&clip.samples, &mut |frame| {
+                    values.extend_from_slice(frame);
+                })?,
+                FeatureView::Mean | FeatureView::Max => {
+                    worker.extractor.extract_into(&clip.samples, &mut worker.vectors)?;
+                    // A front end without frames has one vector for both views.
+                    let wanted = if arguments.view == FeatureView::Max { 1 } else { 0 };
+                    let views: Vec<&[f32]> = worker.vectors.views().map(|(_, vector)| vector).collect();
+                    values.extend_from_slice(views[wanted.min(views.len() - 1)]);
+                }
+            }
+            Ok(values)
+        },
+        |file| {
+            for clip in file.clips {
+                match clip.result {
+                    Ok(values) => {
+                        rows.labels.push(file.source.label.clone());
+                        rows.start_seconds.push(clip.start_seconds as f32);
+                        rows.values.extend(values);
+                    }
+                    Err(error) => {
+                        problems += 1;
+                        let name = clip_name(&file.source.label, clip.start_seconds);
+                        printer.problem(format!("no features of {name}: {error}"));
+                    }
+                }
+            }
+            if let Some(problem) = file.problem {
+                problems += 1;
+                printer.problem(problem);
+            }
+            Ok(())
+        },
+    )?;
+    write(&rows, axis_len, arguments)?;
+    printer.note(format!("{} clips of {axis_len} positions", rows.labels.len()));
+    let complete = found_all && read_all && problems == 0;
+    Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
+}
+
+fn write(rows: &Rows, axis_len: usize, arguments: &FeaturesArguments) -> anyhow::Result<()> {
+    let clips = rows.labels.len();
+    let frames = rows.values.len() / axis_len / clips.max(1);
+    let shape = match arguments.view {
+        FeatureView::Frames => vec![clips, frames, axis_len],
+        FeatureView::Mean | FeatureView::Max => vec![clips, axis_len],
+    };
+    let features = Array { shape, values: &rows.values };
+    if let Some(path) = &arguments.npy {
+        return write_npy(path, &features);
+    }
+    if let Some(path) = &arguments.npz {
+        let start_seconds = Array { shape: vec![clips], values: &rows.start_seconds };
+        return write_npz(path, &[("features", features), ("start_seconds", start_seconds)]);
+    }
+    write_csv(rows, axis_len, frames.max(1), None)
+}
+
+fn write_csv(rows: &Rows, axis_len: usize, frames: usize, output: Option<&Path>) -> anyhow::Result<()> {
+    let mut columns = vec!["path".to_owned(), "start_seconds".to_owned(), "frame".to_owned()];
+    columns.extend((0..axis_len).map(|position| format!("f{position}")));
+    let mut writer = RecordWriter::new(&Format::Csv, columns, output)?;
+    for (index, values) in rows.values.chunks_exact(axis_len).enumerate() {
+        let clip = index / frames;
+        let mut record = Record::default()
+            .text("path", &rows.labels[clip])
+            .number("start_seconds", f64::from(rows.start_seconds[clip]))
+            .number("frame", (index % frames) as f64);
+        for (position, &value) in values.iter().enumerate() {
+            record = record.number(&format!("f{position}"), f64::from(value));
+        }
+        writer.write(record)?;
+    }
+    writer.finish()
+}

@@ -1,0 +1,167 @@
+//! `auscult inspect`: what a model holds.
+
+use std::collections::BTreeMap;
+
+use auscult_core::{FrontEnd, FrontEndSettings, Model};
+use serde_json::{Value, json};
+
+use crate::{
+    Outcome,
+    args::InspectArguments,
+    printer::{Printer, strong},
+    table::{Align, Table},
+};
+
+pub(crate) fn run(arguments: &InspectArguments, printer: &Printer) -> anyhow::Result<Outcome> {
+    let model = auscult_store::load(&arguments.model)?;
+    let settings = model.settings();
+    let front_end =
+        FrontEndSettings::from_identity(&settings.front_end)?.build(settings.clip.check()?)?;
+    if arguments.json {
+        let facts = facts(&model, &*front_end, arguments.references);
+        printer.line(serde_json::to_string_pretty(&facts)?)?;
+    } else {
+        printer.text(&describe(&model, &*front_end))?;
+        if arguments.references {
+            printer.text(&format!("\n{}", references(&model)))?;
+        }
+    }
+    Ok(Outcome::Done)
+}
+
+/// Number of references of each visit; those of none under "".
+fn visits(model: &Model) -> BTreeMap<&str, usize> {
+    let mut visits = BTreeMap::new();
+    for from in model.references().provenance() {
+        *visits.entry(from.visit.as_deref().unwrap_or("")).or_default() += 1;
+    }
+    visits
+}
+
+fn facts(model: &Model, front_end: &dyn FrontEnd, references: bool) -> Value {
+    let beam = model.detector().beam();
+    let bands: Vec<Value> = beam
+        .layout()
+        .bands()
+        .iter()
+        .enumerate()
+        .map(|(band, positions)| {
+            let views: BTreeMap<String, Value> = beam
+                .settings()
+                .views
+                .iter()
+                .map(|&view| {
+                    let facts = json!({
+                        "typical_score": model.detector().typical_band_score(view, band),
+                        "density_exponent": model.detector().band_exponent(view, band),
+                    });
+                    (view.to_string(), facts)
+                })
+                .collect();
+            json!({ "positions": positions, "hertz": front_end.axis().hertz(positions.clone()), "views": views })
+        })
+        .collect();
+    let calibration = model.calibration();
+    let mut facts = json!({
+        "model_file_version": auscult_core::model_file::VERSION,
+        "settings": model.settings(),
+        "axis": { "length": front_end.axis().len(), "meaning": front_end.axis().meaning() },
+        "bands": bands,
+        "references": model.references().len(),
+        "visits": visits(model),
+        "calibration": {
+            "basis": calibration.basis(),
+            "clips": calibration.scores().len(),
+            "threshold": model.threshold(),
+        },
+    });
+    if references {
+        facts["reference_list"] = json!(model.references().provenance());
+    }
+    facts
+}
+
+fn describe(model: &Model, front_end: &dyn FrontEnd) -> String {
+    let settings = model.settings();
+    let detector = &settings.detector;
+    let views: Vec<&str> = detector.views.iter().map(|view| view.name()).collect();
+    let visits = visits(model);
+    let list: Vec<String> = visits
+        .iter()
+        .map(|(visit, count)| {
+            let visit = if visit.is_empty() { "(no visit)" } else { visit };
+            format!("{visit}: {count}")
+        })
+        .collect();
+    let threshold = match model.threshold() {
+        Some(threshold) => format!("{threshold:.4}"),
+        None => format!("none: needs {} calibration clips", settings.false_alarm_rate.calibration_floor()),
+    };
+    let rows = [
+        ("clips", format!("{} s at {} Hz, channel {}", settings.clip.seconds, settings.clip.sample_rate, settings.channel)),
+        ("front end", format!("{}, {} positions", settings.front_end, front_end.axis().len())),
+        ("views", views.join(" and ")),
+        ("distance", format!("{}, {} neighbours, density exponent {}, {}", detector.metric, detector.neighbours, detector.exponent, detector.rule)),
+        ("combined by", format!("{} over bands, {} over views", detector.aggregation, detector.fusion)),
+        ("references", format!("{}{}", model.references().len(), settings.max_references.map(|most| format!(" (at most {most})")).unwrap_or_default())),
+        ("visits", list.join(", ")),
+        ("calibration", format!("{} left-out scores, leaving out {}", model.calibration().scores().len(), model.calibration().basis())),
+        ("threshold", format!("{threshold} (at most {} false alarms)", settings.false_alarm_rate)),
+    ];
+    let mut text = String::new();
+    for (name, value) in rows {
+        text += &format!("{}{}{value}\n", strong(name), " ".repeat(13 - name.len()));
+    }
+    text + "\n" + &bands(model, front_end)
+}
+
+fn bands(model: &Model, front_end: &dyn FrontEnd) -> String {
+    let beam = model.detector().beam();
+    let mut table = Table::new(&[
+        ("band", Align::Right),
+        ("positions", Align::Left),
+        ("hertz", Align::Left),
+        ("view", Align::Left),
+        ("normal score", Align::Right),
+        ("exponent", Align::Right),
+    ]);
+    for (band, positions) in beam.layout().bands().iter().enumerate() {
+        let hertz = front_end.axis().hertz(positions.clone());
+        let hertz = hertz.map(|hertz| format!("{:.0}-{:.0}", hertz.start, hertz.end));
+        for &view in &beam.settings().views {
+            let number = |value: Option<f64>| value.map(|value| format!("{value:.4}")).unwrap_or_default();
+            table.row([
+                band.to_string(),
+                format!("{}-{}", positions.start, positions.end - 1),
+                hertz.clone().unwrap_or_else(|| "-".to_owned()),
+                view.to_string(),
+                number(model.detector().typical_band_score(view, band)),
+                number(model.detector().band_exponent(view, band)),
+            ]);
+        }
+    }
+    table.render()
+}
+
+fn references(model: &Model) -> String {
+    let mut table = Table::new(&[
+        ("index", Align::Right),
+        ("source", Align::Left),
+        ("start", Align::Right),
+        ("visit", Align::Left),
+        ("domain", Align::Left),
+        ("left-out score", Align::Right),
+    ]);
+    let scores = model.detector().left_out_scores();
+    for (index, (from, score)) in model.references().provenance().iter().zip(scores).enumerate() {
+        table.row([
+            index.to_string(),
+            from.source.clone(),
+            format!("{:.1}", from.start_seconds),
+            from.visit.clone().unwrap_or_default(),
+            from.domain.clone().unwrap_or_default(),
+            score.map(|score| format!("{score:.4}")).unwrap_or_default(),
+        ]);
+    }
+    table.render()
+}

@@ -1,0 +1,46 @@
+//! One file a subcommand; each reads like the data flow.
+
+mod demo;
+mod explain;
+mod features;
+mod fit;
+mod inspect;
+mod model;
+mod report;
+mod score;
+mod scoring;
+mod synth;
+
+use anyhow::Context;
+use clap::CommandFactory;
+
+use crate::{
+    Outcome,
+    args::{Arguments, Command},
+    interrupt,
+    printer::Printer,
+};
+
+pub(crate) fn run(arguments: Arguments, printer: &Printer) -> anyhow::Result<Outcome> {
+    if let Some(jobs) = arguments.jobs {
+        anyhow::ensure!(jobs > 0, "--jobs must be at least 1, got 0");
+        rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global().context("threads")?;
+    }
+    interrupt::watch()?;
+    match arguments.command {
+        Command::Demo(arguments) => demo::run(&arguments, printer),
+        Command::Fit(arguments) => fit::run(&arguments, printer),
+        Command::Score(arguments) => score::run(&arguments, printer),
+        Command::Explain(arguments) => explain::run(&arguments, printer),
+        Command::Inspect(arguments) => inspect::run(&arguments, printer),
+        Command::Model(command) => model::run(&command, printer),
+        Command::Features(arguments) => features::run(&arguments, printer),
+        Command::Synth(arguments) => synth::run(&arguments, printer),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "auscult", &mut script);
+            printer.text(&String::from_utf8_lossy(&script))?;
+            Ok(Outcome::Done)
+        }
+    }
+}

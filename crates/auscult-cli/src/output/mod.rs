@@ -1,0 +1,97 @@
+//! Results for programs: CSV, JSON, JSON lines and Parquet from one kind of record.
+
+mod arrays;
+mod record;
+mod text;
+#[cfg(feature = "parquet")]
+mod columnar;
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use anyhow::Context;
+
+pub(crate) use self::{
+    arrays::{Array, write_npy, write_npz},
+    record::{Field, Record},
+};
+
+/// The form results are written in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Format {
+    Csv,
+    Json,
+    JsonLines,
+    Parquet(PathBuf),
+}
+
+/// Writes records in a [`Format`], as they come where the form allows it.
+pub(crate) enum RecordWriter {
+    Csv(text::CsvWriter),
+    JsonLines(Box<dyn Write>),
+    Json(Box<dyn Write>, Vec<Record>),
+    #[cfg(feature = "parquet")]
+    Parquet(columnar::ParquetWriter),
+}
+
+impl RecordWriter {
+    /// Starts writing to `output`, or to standard output. `columns` are the fields every record
+    /// has, in order.
+    pub(crate) fn new(format: &Format, columns: Vec<String>, output: Option<&Path>) -> anyhow::Result<Self> {
+        Ok(match format {
+            Format::Csv => Self::Csv(text::CsvWriter::new(sink(output)?, columns)?),
+            Format::JsonLines => Self::JsonLines(sink(output)?),
+            Format::Json => Self::Json(sink(output)?, Vec::new()),
+            #[cfg(feature = "parquet")]
+            Format::Parquet(path) => Self::Parquet(columnar::ParquetWriter::new(path, columns)?),
+            #[cfg(not(feature = "parquet"))]
+            Format::Parquet(_) => anyhow::bail!(
+                "this build of auscult writes no Parquet; build it with --features parquet, or use --csv"
+            ),
+        })
+    }
+
+    pub(crate) fn write(&mut self, record: Record) -> anyhow::Result<()> {
+        match self {
+            Self::Csv(writer) => writer.write(&record),
+            Self::JsonLines(sink) => {
+                serde_json::to_writer(&mut *sink, &record).map_err(std::io::Error::from)?;
+                writeln!(sink)?;
+                Ok(sink.flush()?)
+            }
+            Self::Json(_, records) => {
+                records.push(record);
+                Ok(())
+            }
+            #[cfg(feature = "parquet")]
+            Self::Parquet(writer) => writer.write(record),
+        }
+    }
+
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
+        match self {
+            Self::Csv(writer) => writer.finish(),
+            Self::JsonLines(mut sink) => Ok(sink.flush()?),
+            Self::Json(mut sink, records) => {
+                serde_json::to_writer_pretty(&mut sink, &records).map_err(std::io::Error::from)?;
+                writeln!(sink)?;
+                Ok(sink.flush()?)
+            }
+            #[cfg(feature = "parquet")]
+            Self::Parquet(writer) => writer.finish(),
+        }
+    }
+}
+
+fn sink(output: Option<&Path>) -> anyhow::Result<Box<dyn Write>> {
+    Ok(match output {
+        None => Box::new(std::io::BufWriter::new(std::io::stdout())),
+        Some(path) => {
+            let file = std::fs::File::create(path)
+                .with_context(|| format!("cannot write {}", path.display()))?;
+            Box::new(std::io::BufWriter::new(file))
+        }
+    })
+}

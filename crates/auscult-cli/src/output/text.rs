@@ -1,0 +1,33 @@
+//! CSV, flushed row by row so that a pipe sees rows as they come.
+
+use std::io::Write;
+
+use super::{Field, Record};
+
+pub(crate) struct CsvWriter {
+    writer: csv::Writer<Box<dyn Write>>,
+    columns: Vec<String>,
+}
+
+impl CsvWriter {
+    pub(crate) fn new(sink: Box<dyn Write>, columns: Vec<String>) -> anyhow::Result<Self> {
+        let mut writer = csv::Writer::from_writer(sink);
+        writer.write_record(&columns)?;
+        Ok(Self { writer, columns })
+    }
+
+    pub(crate) fn write(&mut self, record: &Record) -> anyhow::Result<()> {
+        let cell = |column: &String| match record.get(column) {
+            Some(Field::Text(text)) => text.clone(),
+            // The shortest text that reads back as the same number.
+            Some(Field::Number(Some(number))) => number.to_string(),
+            Some(Field::Number(None) | Field::Nested(_)) | None => String::new(),
+        };
+        self.writer.write_record(self.columns.iter().map(cell))?;
+        Ok(self.writer.flush()?)
+    }
+
+    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
+        Ok(self.writer.flush()?)
+    }
+}

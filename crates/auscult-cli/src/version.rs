@@ -1,0 +1,16 @@
+//! What `--version` says.
+
+/// Version and the facts of the build.
+pub(crate) fn long() -> String {
+    let switch = |on: bool| if on { "yes" } else { "no" };
+    [
+        env!("CARGO_PKG_VERSION").to_owned(),
+        format!("commit:     {}", env!("AUSCULT_COMMIT")),
+        format!("compiler:   {}", env!("AUSCULT_COMPILER")),
+        format!("target:     {} ({})", env!("AUSCULT_TARGET"), env!("AUSCULT_PROFILE")),
+        format!("model file: version {}", auscult_core::model_file::VERSION),
+        format!("parquet:    {}", switch(cfg!(feature = "parquet"))),
+        format!("opus:       {}", switch(cfg!(feature = "opus"))),
+    ]
+    .join("\n")
+}
