@@ -1,0 +1,189 @@
+//! How unseen normal clips score, and where the clips of the report stand among them.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::{Description, ScoreRange, close, line, mark, scale::Scale, text};
+use crate::{
+    ReportClip,
+    text::{counted, number, tick, verdict_word},
+};
+
+/// The chart.
+pub(crate) struct Histogram<'a> {
+    /// Scores of left-out normal clips, ascending.
+    pub(crate) calibration: &'a [f64],
+    pub(crate) clips: &'a [ReportClip],
+    pub(crate) threshold: Option<f64>,
+    pub(crate) range: ScoreRange,
+}
+
+const FROM: f64 = 64.0;
+const TO: f64 = 940.0;
+const TOP: f64 = 26.0;
+const BOTTOM: f64 = 200.0;
+/// The clips of the report stand in a strip between the bars and the numbers.
+const CLIPS_AT: f64 = 216.0;
+const AXIS_AT: f64 = 232.0;
+const HEIGHT: f64 = 276.0;
+
+const MOST_BARS: usize = 40;
+
+/// A bar, even of equal scores, is at least so wide.
+const NARROWEST_BAR: f64 = 6.0;
+
+impl Display for Histogram<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let scale = self.range.scale((FROM, TO));
+        let bars = bars(self.calibration, &scale);
+        let highest = bars.iter().map(|bar| bar.count).max().unwrap_or(0);
+        let heights = Scale::linear((0.0, highest.max(1) as f64), (BOTTOM, TOP + 10.0));
+        Description {
+            id: "histogram",
+            role: "img",
+            height: HEIGHT,
+            title: "Scores of normal clips the model had not seen",
+            details: &self.details(),
+        }
+        .open(out)?;
+        for count in heights.ticks(4).into_iter().filter(|count| count.fract() == 0.0) {
+            let y = heights.place(count);
+            line(out, "grid", (FROM, y), (TO, y))?;
+            text(out, "tick end", (FROM - 8.0, y + 4.0), &tick(count))?;
+        }
+        writeln!(
+            out,
+            "<text class=\"name middle\" transform=\"translate(16 {:.1}) rotate(-90)\">Normal clips</text>",
+            f64::midpoint(TOP, BOTTOM)
+        )?;
+        for bar in &bars {
+            let y = heights.place(bar.count as f64);
+            writeln!(
+                out,
+                "<rect class=\"bar\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\">\
+                 <title>{}</title></rect>",
+                bar.from,
+                (bar.to - bar.from - 1.0).max(1.0),
+                BOTTOM - y,
+                counted(bar.count, "normal clip")
+            )?;
+        }
+        line(out, "axis", (FROM, BOTTOM), (TO, BOTTOM))?;
+        line(out, "axis", (FROM, AXIS_AT), (TO, AXIS_AT))?;
+        for value in scale.ticks(9) {
+            text(out, "tick middle", (scale.place(value), AXIS_AT + 16.0), &tick(value))?;
+        }
+        let name = self.range.axis_name();
+        text(out, "name middle", (f64::midpoint(FROM, TO), AXIS_AT + 36.0), name)?;
+        for (index, clip) in self.clips.iter().enumerate() {
+            if let Some(score) = clip.score() {
+                let (word, at) = (verdict_word(clip.verdict()), scale.place(score));
+                let title =
+                    format!("Clip {}: {}: {word}, score {}", index + 1, clip.label, number(score));
+                mark(out, clip.verdict(), (at, CLIPS_AT), 4.0, &title)?;
+            }
+        }
+        if let Some(threshold) = self.threshold {
+            let x = scale.place(threshold);
+            line(out, "threshold", (x, TOP - 6.0), (x, AXIS_AT))?;
+            // Beside the line, on the side where there is room.
+            let (side, x) = if x > 700.0 { ("end", x - 6.0) } else { ("start", x + 6.0) };
+            let words = format!("threshold {}", number(threshold));
+            text(out, &format!("threshold-name {side}"), (x, TOP), &words)?;
+        }
+        close(out)
+    }
+}
+
+impl Histogram<'_> {
+    fn details(&self) -> String {
+        let normal = match (self.calibration.first(), self.calibration.last()) {
+            (Some(&low), Some(&high)) => format!(
+                "{} score from {} to {}",
+                counted(self.calibration.len(), "normal clip"),
+                number(low),
+                number(high)
+            ),
+            _ => "There are no scores of left-out normal clips".to_owned(),
+        };
+        let threshold = match self.threshold {
+            Some(threshold) => format!("the threshold is {}", number(threshold)),
+            None => "there is no threshold yet".to_owned(),
+        };
+        format!("{normal}; {threshold}. Marks below the bars are the clips of this report.")
+    }
+}
+
+struct Bar {
+    from: f64,
+    to: f64,
+    count: usize,
+}
+
+/// Counts scores in bars of equal width on the page.
+fn bars(scores: &[f64], scale: &Scale) -> Vec<Bar> {
+    let places: Vec<f64> = scores.iter().map(|&score| scale.place(score)).collect();
+    let (Some(&from), Some(&to)) = (places.first(), places.last()) else {
+        return Vec::new();
+    };
+    let room = ((to - from) / NARROWEST_BAR).floor() as usize;
+    // Twice the square root: enough bars to see a tail.
+    let wanted = (2.0 * (scores.len() as f64).sqrt()).ceil() as usize;
+    let count = wanted.min(MOST_BARS).min(room).max(1);
+    let width = ((to - from) / count as f64).max(NARROWEST_BAR);
+    let mut bars: Vec<Bar> = (0..count)
+        .map(|index| {
+            let start = from + index as f64 * width;
+            Bar { from: start, to: start + width, count: 0 }
+        })
+        .collect();
+    for place in places {
+        bars[(((place - from) / width) as usize).min(count - 1)].count += 1;
+    }
+    bars
+}
+
+#[cfg(test)]
+mod tests {
+    use auscult_core::Verdict;
+
+    use super::*;
+    use crate::testing::{assert_well_formed, clip_with};
+
+    fn histogram(calibration: &[f64], clips: &[ReportClip], threshold: Option<f64>) -> String {
+        let clip_scores = clips.iter().filter_map(ReportClip::score);
+        let range = ScoreRange::of(calibration.iter().copied().chain(clip_scores).chain(threshold));
+        Histogram { calibration, clips, threshold, range }.to_string()
+    }
+
+    #[test]
+    fn bars_hold_every_score_once() {
+        let scores: Vec<f64> = (0..57).map(f64::from).collect();
+        let scale = ScoreRange::of(scores.iter().copied()).scale((FROM, TO));
+        let bars = bars(&scores, &scale);
+        assert_eq!(bars.iter().map(|bar| bar.count).sum::<usize>(), 57);
+        assert_eq!(bars.len(), 16);
+    }
+
+    #[test]
+    fn threshold_and_clips_are_drawn_at_their_scores() {
+        let clips = [clip_with(4.0, Verdict::Anomalous), clip_with(3.0, Verdict::Normal)];
+        let svg = histogram(&[1.0, 2.0, 3.0], &clips, Some(3.0));
+        let x = FROM + (TO - FROM) * 3.0 / 4.24;
+        assert!(svg.contains(&format!("<line class=\"threshold\" x1=\"{x:.1}\"")));
+        assert!(svg.contains(&format!("cx=\"{x:.1}\"")));
+        assert_eq!(svg.matches("class=\"mark ").count(), 2);
+        assert_well_formed(&svg);
+    }
+
+    #[test]
+    fn nothing_equal_scores_and_nonsense_can_be_drawn() {
+        let clips = [clip_with(f64::INFINITY, Verdict::Anomalous)];
+        let cases: [&[f64]; 5] = [&[], &[1.0], &[2.0; 30], &[0.0; 3], &[1.0, f64::INFINITY]];
+        for scores in cases {
+            for threshold in [None, scores.last().copied()] {
+                assert_well_formed(&histogram(scores, &clips, threshold));
+                assert_well_formed(&histogram(scores, &[], threshold));
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Pictures, drawn by hand as SVG. Every one has a title and a description for those who cannot
+//! see it, takes its colours from the style sheet, and fits on a page of [`WIDTH`] pixels.
+
+mod comparison;
+mod heat_map;
+mod histogram;
+mod level_bars;
+mod scale;
+mod spectrogram;
+mod timeline;
+
+use std::fmt::{self, Formatter};
+
+use auscult_core::Verdict;
+
+pub(crate) use self::{
+    comparison::Comparison,
+    heat_map::{HeatMap, STEPS, band_name, furthest_band},
+    histogram::Histogram,
+    scale::ScoreRange,
+    timeline::Timeline,
+};
+use crate::text::Escaped;
+
+/// Width of every chart.
+pub(crate) const WIDTH: f64 = 960.0;
+
+/// Where the plots start and end that have one column a clip, so that columns stand below each
+/// other.
+const CLIPS_FROM: f64 = 120.0;
+const CLIPS_TO: f64 = 850.0;
+
+/// What a chart says before anyone looks at it.
+struct Description<'a> {
+    /// Unique on the page.
+    id: &'a str,
+    /// `img`, or `group` when there are links inside.
+    role: &'a str,
+    height: f64,
+    title: &'a str,
+    details: &'a str,
+}
+
+impl Description<'_> {
+    /// Writes the start tag and the text alternative.
+    fn open(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let Self { id, role, height, title, details } = self;
+        writeln!(
+            out,
+            "<div class=\"chart\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">\n\
+             <svg viewBox=\"0 0 {WIDTH} {height}\" role=\"{role}\" \
+             aria-labelledby=\"{id}-title {id}-details\">\n\
+             <title id=\"{id}-title\">{title}</title>\n<desc id=\"{id}-details\">{details}</desc>",
+            title = Escaped(title),
+            details = Escaped(details),
+        )
+    }
+}
+
+fn close(out: &mut Formatter<'_>) -> fmt::Result {
+    writeln!(out, "</svg>\n</div>")
+}
+
+fn line(out: &mut Formatter<'_>, class: &str, from: (f64, f64), to: (f64, f64)) -> fmt::Result {
+    writeln!(
+        out,
+        "<line class=\"{class}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
+        from.0, from.1, to.0, to.1
+    )
+}
+
+/// Text whose baseline starts, is centred or ends at a point, by the classes `start`, `middle` and
+/// `end`.
+fn text(out: &mut Formatter<'_>, class: &str, (x, y): (f64, f64), words: &str) -> fmt::Result {
+    writeln!(out, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", Escaped(words))
+}
+
+/// The mark of a clip: every verdict has its own shape.
+fn mark(
+    out: &mut Formatter<'_>,
+    verdict: Option<Verdict>,
+    (x, y): (f64, f64),
+    radius: f64,
+    title: &str,
+) -> fmt::Result {
+    let class = crate::text::verdict_class(verdict);
+    let title = Escaped(title);
+    let path = match verdict {
+        Some(Verdict::Normal) => {
+            return writeln!(
+                out,
+                "<circle class=\"mark {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\">\
+                 <title>{title}</title></circle>"
+            );
+        }
+        Some(Verdict::Anomalous) => {
+            let (half, low) = (radius * 1.2, radius * 0.9);
+            format!(
+                "M{x:.1} {:.1}L{:.1} {:.1}H{:.1}Z",
+                y - radius * 1.3,
+                x + half,
+                y + low,
+                x - half
+            )
+        }
+        Some(_) => {
+            let half = radius * 1.3;
+            format!(
+                "M{x:.1} {:.1}L{:.1} {y:.1}L{x:.1} {:.1}L{:.1} {y:.1}Z",
+                y - half,
+                x + half,
+                y + half,
+                x - half
+            )
+        }
+        None => {
+            let (left, right, top, bottom) = (x - radius, x + radius, y - radius, y + radius);
+            format!(
+                "M{left:.1} {top:.1}L{right:.1} {bottom:.1}M{left:.1} {bottom:.1}L{right:.1} {top:.1}"
+            )
+        }
+    };
+    writeln!(out, "<path class=\"mark {class}\" d=\"{path}\"><title>{title}</title></path>")
+}
+
+/// The centre of a clip's column.
+fn column_centre(index: usize, count: usize) -> f64 {
+    CLIPS_FROM + column_width(count) * (index as f64 + 0.5)
+}
+
+fn column_width(count: usize) -> f64 {
+    (CLIPS_TO - CLIPS_FROM) / count.max(1) as f64
+}
+
+/// The axis of clip numbers below a plot with one column a clip.
+fn clip_axis(out: &mut Formatter<'_>, y: f64, count: usize) -> fmt::Result {
+    line(out, "axis", (CLIPS_FROM, y), (CLIPS_TO, y))?;
+    let step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+        .into_iter()
+        .find(|&step| count <= 25 * step)
+        .unwrap_or(count.div_ceil(25));
+    for index in 0..count {
+        let number = index + 1;
+        if number.is_multiple_of(step) || (step > 1 && number == 1) {
+            text(out, "tick middle", (column_centre(index, count), y + 16.0), &number.to_string())?;
+        }
+    }
+    text(
+        out,
+        "name middle",
+        (f64::midpoint(CLIPS_FROM, CLIPS_TO), y + 34.0),
+        "Clip number, in order",
+    )
+}

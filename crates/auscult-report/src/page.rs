@@ -1,0 +1,116 @@
+//! The document around the sections, and what they share.
+
+use std::{
+    cmp::Reverse,
+    fmt::{self, Display, Formatter},
+};
+
+use auscult_core::Verdict;
+
+use crate::{MOST_DETAILS, ReportClip, ReportInput, charts::ScoreRange, sections, text::Escaped};
+
+const STYLE: &str = include_str!("style.css");
+
+/// The page cannot load anything, and no script runs in it, whatever a file is called.
+const POLICY: &str =
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:";
+
+/// One report, ready to be written.
+pub(crate) struct Page<'a> {
+    pub(crate) input: &'a ReportInput<'a>,
+    pub(crate) threshold: Option<f64>,
+    /// The range of every score on the page.
+    pub(crate) range: ScoreRange,
+    /// Indices of the clips shown in detail, in the order they are shown.
+    pub(crate) details: Vec<usize>,
+}
+
+impl<'a> Page<'a> {
+    pub(crate) fn new(input: &'a ReportInput<'a>) -> Self {
+        let threshold = input.model.threshold();
+        let calibration = input.model.calibration().scores().iter().copied();
+        let scores = input.clips.iter().filter_map(ReportClip::score);
+        Self {
+            input,
+            threshold,
+            range: ScoreRange::of(calibration.chain(scores).chain(threshold)),
+            details: chosen_for_details(input.clips),
+        }
+    }
+
+    /// Whether the clip at an index has a section of its own.
+    pub(crate) fn has_details(&self, index: usize) -> bool {
+        self.details.contains(&index)
+    }
+}
+
+/// Clips with score and sound: anomalous ones first, the furthest first.
+fn chosen_for_details(clips: &[ReportClip]) -> Vec<usize> {
+    let mut chosen: Vec<usize> = (0..clips.len())
+        .filter(|&index| clips[index].sound.is_some() && clips[index].scored.is_some())
+        .collect();
+    let is_anomalous = |index: usize| clips[index].verdict() == Some(Verdict::Anomalous);
+    let score = |index: usize| clips[index].score().unwrap_or(f64::NEG_INFINITY);
+    chosen.sort_by(|&a, &b| {
+        let order = Reverse(is_anomalous(a)).cmp(&Reverse(is_anomalous(b)));
+        order.then(score(b).total_cmp(&score(a)))
+    });
+    chosen.truncate(MOST_DETAILS);
+    chosen
+}
+
+impl Display for Page<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let title = Escaped(self.input.title);
+        write!(
+            out,
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+             <meta name=\"color-scheme\" content=\"light dark\">\n\
+             <title>{title}: sound report</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
+             <a class=\"skip\" href=\"#clips\">Skip to the table of all clips</a>\n"
+        )?;
+        sections::headline::write(out, self)?;
+        writeln!(out, "<main>")?;
+        sections::scores::write(out, self)?;
+        sections::details::write(out, self)?;
+        sections::table::write(out, self)?;
+        sections::quality::write(out, self)?;
+        sections::promise::write(out, self)?;
+        sections::facts::write(out, self)?;
+        write!(
+            out,
+            "</main>\n<footer>\n<p>Made by auscult {}. This page is complete in itself: it loads \
+             nothing and can be kept, mailed and printed.</p>\n</footer>\n</body>\n</html>\n",
+            Escaped(self.input.program_version)
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::clip_with;
+
+    #[test]
+    fn anomalous_clips_with_sound_come_first_and_the_furthest_first() {
+        let sound = crate::ReportSound {
+            sample_rate: 8_000,
+            samples: vec![],
+            nearest: None,
+            nearest_label: None,
+        };
+        let with_sound =
+            |score, verdict| ReportClip { sound: Some(sound.clone()), ..clip_with(score, verdict) };
+        let mut clips = vec![
+            with_sound(9.0, Verdict::Normal),
+            with_sound(3.0, Verdict::Anomalous),
+            clip_with(8.0, Verdict::Anomalous),
+            with_sound(5.0, Verdict::Anomalous),
+        ];
+        assert_eq!(chosen_for_details(&clips), [3, 1, 0]);
+        clips.extend((0..40).map(|_| with_sound(4.0, Verdict::Anomalous)));
+        assert_eq!(chosen_for_details(&clips).len(), MOST_DETAILS);
+    }
+}

@@ -1,0 +1,167 @@
+//! The verdict on the machine: one sentence, the counts, and what the reader must know first.
+
+use std::fmt::{self, Formatter};
+
+use auscult_core::Verdict;
+
+use crate::{
+    page::Page,
+    text::{Escaped, NOTHING, counted, optional_number, verdict_sign},
+};
+
+pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
+    let counts = Counts::of(page);
+    write!(
+        out,
+        "<header>\n<p class=\"kicker\">Sound report</p>\n<h1>{}</h1>\n<p class=\"lead\">{}</p>\n",
+        Escaped(page.input.title),
+        counts.sentence(page)
+    )?;
+    for remark in counts.remarks(page) {
+        writeln!(out, "<p>{remark}</p>")?;
+    }
+    counts.write_tiles(out, page)?;
+    if !page.input.notes.is_empty() {
+        writeln!(out, "<section class=\"notes\" aria-label=\"Notes\">\n<h2>Notes</h2>\n<ul>")?;
+        for note in page.input.notes {
+            writeln!(out, "<li>{}</li>", Escaped(note))?;
+        }
+        writeln!(out, "</ul>\n</section>")?;
+    }
+    writeln!(out, "</header>")
+}
+
+/// How many clips there are of each verdict.
+struct Counts {
+    anomalous: usize,
+    normal: usize,
+    undecided: usize,
+    unscored: usize,
+}
+
+impl Counts {
+    fn of(page: &Page<'_>) -> Self {
+        let count = |verdict: Option<Verdict>| {
+            page.input.clips.iter().filter(|clip| clip.verdict() == verdict).count()
+        };
+        let (anomalous, normal) = (count(Some(Verdict::Anomalous)), count(Some(Verdict::Normal)));
+        let unscored = count(None);
+        let undecided = page.input.clips.len() - anomalous - normal - unscored;
+        Self { anomalous, normal, undecided, unscored }
+    }
+
+    fn decided(&self) -> usize {
+        self.anomalous + self.normal
+    }
+
+    /// The one sentence that remains if nothing else is read.
+    fn sentence(&self, page: &Page<'_>) -> String {
+        let rate = page.input.model.settings().false_alarm_rate;
+        let promise = format!("at a promised {rate} false-alarm rate");
+        match (self.anomalous, self.decided()) {
+            _ if page.input.clips.is_empty() => "There are no clips in this report.".to_owned(),
+            (0, 0) if self.undecided > 0 => {
+                "The model has too few normal clips to say what is anomalous.".to_owned()
+            }
+            (_, 0) => "None of the clips could be scored.".to_owned(),
+            (0, 1) => format!("The clip sounds normal {promise}."),
+            (0, all) => format!("All {all} clips sound normal {promise}."),
+            (1, 1) => format!("The clip does not sound normal {promise}."),
+            (1, all) => format!("1 of {all} clips does not sound normal {promise}."),
+            (some, all) => format!("{some} of {all} clips do not sound normal {promise}."),
+        }
+    }
+
+    fn remarks(&self, page: &Page<'_>) -> Vec<String> {
+        let model = page.input.model;
+        let rate = model.settings().false_alarm_rate;
+        let mut remarks = Vec::new();
+        if page.threshold.is_none() {
+            let (have, needed) = (model.calibration().scores().len(), rate.calibration_floor());
+            remarks.push(format!(
+                "A promised {rate} false-alarm rate needs the scores of {needed} normal clips; this \
+                 model has {have}. Add at least {} and learn again. Until then, scores can be \
+                 compared with each other, but no threshold can be promised.",
+                counted(needed.saturating_sub(have), "more normal clip")
+            ));
+        }
+        if self.anomalous > 0 {
+            let by_chance = f64::from(rate) * self.decided() as f64;
+            remarks.push(format!(
+                "Were all {} normal, about {by_chance:.1} would be called anomalous by chance at \
+                 this rate.",
+                counted(self.decided(), "clip")
+            ));
+        }
+        if self.unscored > 0 {
+            let clips = counted(self.unscored, "clip");
+            remarks.push(format!(
+                "{clips} could not be scored: see <a href=\"#quality\">input quality</a>."
+            ));
+        }
+        remarks
+    }
+
+    fn write_tiles(&self, out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
+        let verdicts = [
+            (self.anomalous, Some(Verdict::Anomalous), "anomalous"),
+            (self.normal, Some(Verdict::Normal), "normal"),
+            (self.undecided, Some(Verdict::Undecided), "undecided"),
+            (self.unscored, None, "not scored"),
+        ];
+        writeln!(out, "<dl class=\"tiles\">")?;
+        for (count, verdict, word) in verdicts {
+            // Undecided is all or nothing: a tile only when it is the answer.
+            if count == 0 && word == "undecided" {
+                continue;
+            }
+            let (class, sign) = (crate::text::verdict_class(verdict), verdict_sign(verdict));
+            writeln!(
+                out,
+                "<div><dt><span class=\"sign {class}\" aria-hidden=\"true\">{sign}</span> {word}</dt>\
+                 <dd>{count}</dd></div>"
+            )?;
+        }
+        let threshold = optional_number(page.threshold);
+        writeln!(out, "<div><dt>threshold</dt><dd>{threshold}</dd></div>")?;
+        let highest = page
+            .input
+            .clips
+            .iter()
+            .filter_map(crate::ReportClip::score)
+            .max_by(f64::total_cmp)
+            .map_or_else(|| NOTHING.to_owned(), crate::text::number);
+        writeln!(out, "<div><dt>highest score</dt><dd>{highest}</dd></div>\n</dl>")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use auscult_core::FalseAlarmRate;
+
+    use crate::{render, testing::sample};
+
+    #[test]
+    fn the_first_sentence_counts_the_clips() {
+        let mut sample = sample();
+        assert!(
+            render(&sample.input())
+                .contains("1 of 3 clips does not sound normal at a promised 5 % false-alarm rate.")
+        );
+        sample.clips.remove(0);
+        assert!(render(&sample.input()).contains("All 2 clips sound normal at a promised 5 %"));
+        sample.clips.clear();
+        assert!(render(&sample.input()).contains("There are no clips in this report."));
+    }
+
+    #[test]
+    fn too_few_normal_clips_are_said_with_the_number_missing() {
+        let mut sample = sample();
+        let rate = FalseAlarmRate::try_from(0.01).unwrap();
+        sample.set_false_alarm_rate(rate);
+        let page = render(&sample.input());
+        assert!(page.contains("The model has too few normal clips to say what is anomalous."));
+        assert!(page.contains("needs the scores of 99 normal clips; this model has 20."));
+        assert!(page.contains("Add at least 79 more normal clips"));
+    }
+}

@@ -1,0 +1,49 @@
+//! What the false-alarm rate promises, under which assumptions, and what it does not.
+
+use std::fmt::{self, Formatter};
+
+use auscult_core::Basis;
+
+use crate::{page::Page, text::number};
+
+pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
+    let model = page.input.model;
+    let rate = model.settings().false_alarm_rate;
+    let scores = model.calibration().scores().len();
+    let smallest = number(1.0 / (scores + 1) as f64);
+    write!(
+        out,
+        "<section aria-labelledby=\"promise\">\n<h2 id=\"promise\">What is promised</h2>\n<ul>\n\
+         <li>At most {rate} of normal clips are called anomalous, on average. This holds for clips \
+         that resemble the calibration clips: same machine, place of the microphone, load and \
+         surroundings.</li>\n\
+         <li>{}</li>\n\
+         <li>Nothing is promised about faults that are missed. A fault that sounds like a normal \
+         clip is called normal.</li>\n\
+         <li>Another speed, load or background may be called anomalous without a fault. Anomalous \
+         means unlike the normal clips; it is not a diagnosis.</li>\n\
+         <li>With {scores} calibration scores, no p-value can be smaller than {smallest}.</li>\n\
+         </ul>\n</section>\n",
+        basis_words(model.calibration().basis())
+    )
+}
+
+/// What the left-out scores were made with, and what that means for the promise.
+pub(super) fn basis_words(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Visits => {
+            "The promise is a strong one: whole visits to the machine were left out, so the \
+             calibration clips were as new to the model as the clips of a new visit are."
+        }
+        Basis::Files => {
+            "The promise is weaker than it could be: whole files were left out, but no second visit \
+             is known. It holds for more sound of the same visit; on another day expect more false \
+             alarms. Say which visit each file is from, and record another one."
+        }
+        Basis::Clips => {
+            "The promise is weak: single clips of one file were left out, and neighbouring clips \
+             resemble each other. Expect more false alarms than promised. Record several files, on \
+             several visits."
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! All clips at a glance: over time, among normal clips, and by band.
+
+use std::fmt::{self, Formatter};
+
+use auscult_core::Verdict;
+
+use crate::{
+    charts::{HeatMap, Histogram, STEPS, Timeline},
+    page::Page,
+    text::{verdict_class, verdict_sign, verdict_word},
+};
+
+pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
+    write_timeline(out, page)?;
+    write_histogram(out, page)?;
+    write_heat_map(out, page)
+}
+
+fn write_timeline(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
+    let chart = Timeline {
+        clips: page.input.clips,
+        threshold: page.threshold,
+        range: page.range,
+        has_details: &|index| page.has_details(index),
+    };
+    write!(
+        out,
+        "<section aria-labelledby=\"scores\">\n<h2 id=\"scores\">Scores</h2>\n\
+         <p>How far each clip is from the normal clips the model remembers: higher is further. A \
+         clip above the threshold is called anomalous.</p>\n<figure>\n{chart}"
+    )?;
+    write_verdict_legend(out, page)?;
+    writeln!(out, "</figure>\n</section>")
+}
+
+/// The shapes that occur on this page.
+fn write_verdict_legend(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
+    let all = [Some(Verdict::Normal), Some(Verdict::Anomalous), Some(Verdict::Undecided), None];
+    write!(out, "<figcaption><ul class=\"legend\">")?;
+    for verdict in all {
+        if page.input.clips.iter().any(|clip| clip.verdict() == verdict) {
+            write!(
+                out,
+                "<li><span class=\"sign {}\" aria-hidden=\"true\">{}</span> {}</li>",
+                verdict_class(verdict),
+                verdict_sign(verdict),
+                verdict_word(verdict)
+            )?;
+        }
+    }
+    writeln!(out, "</ul></figcaption>")
+}
+
+fn write_histogram(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
+    let calibration = page.input.model.calibration().scores();
+    write!(
+        out,
+        "<section aria-labelledby=\"normal\">\n<h2 id=\"normal\">Against normal clips</h2>\n\
+         <p>Bars: how normal clips score when they are left out of the memory. Marks below them: \
+         the clips of this report. Marks to the right of all bars are further from normal than any \
+         normal clip was.</p>\n"
+    )?;
+    if calibration.is_empty() {
+        writeln!(
+            out,
+            "<p class=\"missing\">There are no such scores: the model has too few normal clips to \
+             leave one out.</p>"
+        )?;
+    } else {
+        let chart = Histogram {
+            calibration,
+            clips: page.input.clips,
+            threshold: page.threshold,
+            range: page.range,
+        };
+        writeln!(out, "<figure>\n{chart}</figure>")?;
+    }
+    writeln!(out, "</section>")
+}
+
+fn write_heat_map(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
+    let beam = page.input.model.detector().beam();
+    write!(
+        out,
+        "<section aria-labelledby=\"bands\">\n<h2 id=\"bands\">Where the clips differ</h2>\n\
+         <p>Every band of every clip against what unseen normal clips have in that band: 1\u{d7} is \
+         their median distance to the memory, 5\u{d7} is five times as far.</p>\n"
+    )?;
+    if page.input.clips.iter().all(|clip| clip.explanation.is_none()) {
+        writeln!(out, "<p class=\"missing\">No clip of this report is explained.</p>\n</section>")?;
+        return Ok(());
+    }
+    let chart = HeatMap {
+        clips: page.input.clips,
+        views: &beam.settings().views,
+        bands: beam.layout().bands(),
+        axis: page.input.axis,
+    };
+    write!(out, "<figure>\n{chart}<figcaption><ul class=\"legend\">")?;
+    for (step, (name, _)) in STEPS.iter().enumerate() {
+        write!(
+            out,
+            "<li><span class=\"swatch heat-{step}\" aria-hidden=\"true\"></span> {name}</li>"
+        )?;
+    }
+    write!(
+        out,
+        "<li><span class=\"swatch heat-unknown\" aria-hidden=\"true\"></span> unknown</li></ul>\
+         </figcaption>\n</figure>\n</section>\n"
+    )
+}

@@ -1,0 +1,164 @@
+//! A small machine and a small parser for the tests.
+
+use std::sync::Arc;
+
+use auscult_core::{
+    BeamSettings, ClipCondition, ClipScore, ClipSettings, ClipVectors, Explanation, FalseAlarmRate,
+    FrontEnd, FrontEndSettings, Method, Model, ModelSettings, Provenance, References, ScoredClip,
+    Verdict,
+};
+
+use crate::{ReportClip, ReportInput, ReportSound};
+
+pub(crate) struct Sample {
+    pub(crate) model: Model,
+    pub(crate) front_end: Arc<dyn FrontEnd>,
+    pub(crate) clips: Vec<ReportClip>,
+    pub(crate) notes: Vec<String>,
+}
+
+impl Sample {
+    pub(crate) fn input(&self) -> ReportInput<'_> {
+        ReportInput {
+            title: "Pump 3",
+            model: &self.model,
+            axis: self.front_end.axis(),
+            clips: &self.clips,
+            program_version: "0.0.0",
+            notes: &self.notes,
+        }
+    }
+
+    /// Judges every clip again at another rate.
+    pub(crate) fn set_false_alarm_rate(&mut self, rate: FalseAlarmRate) {
+        self.model = self.model.clone().with_false_alarm_rate(rate);
+        for scored in self.clips.iter_mut().filter_map(|clip| clip.scored.as_mut()) {
+            *scored = self.model.judge(scored.score.clone());
+        }
+    }
+}
+
+/// Twenty normal clips of four visits, one whistle with sound, and two clips more that are normal.
+pub(crate) fn sample() -> Sample {
+    sample_with(&FrontEndSettings::default())
+}
+
+/// The same with another front end.
+pub(crate) fn sample_with(front_end: &FrontEndSettings) -> Sample {
+    let clip = ClipSettings { seconds: 1.0, ..Default::default() };
+    let front_end = front_end.build(clip.check().unwrap()).unwrap();
+    let mut extractor = front_end.extractor();
+    let mut vectors = ClipVectors::for_front_end(&*front_end);
+    let mut references = References::new(front_end.views(), front_end.axis().len());
+    for seed in 0..20 {
+        extractor.extract_into(&hum(seed), &mut vectors).unwrap();
+        let visit = Some(format!("day {}", seed / 5));
+        let provenance = Provenance { visit, ..Provenance::of(format!("hum {seed}.wav")) };
+        references.push(&vectors, provenance).unwrap();
+    }
+    let detector = BeamSettings::paper(Method::AdaBeam, &*front_end);
+    let model = Model::fit(ModelSettings::new(clip, &*front_end, detector), references).unwrap();
+
+    let whistle: Vec<f32> = hum(40)
+        .iter()
+        .enumerate()
+        .map(|(at, value)| value + 0.1 * (at as f32 * 1.3).sin())
+        .collect();
+    let sounds = [("whistle.wav", whistle), ("same.wav", hum(3)), ("other.wav", hum(8))];
+    let mut clips: Vec<ReportClip> = sounds
+        .into_iter()
+        .map(|(label, samples)| {
+            extractor.extract_into(&samples, &mut vectors).unwrap();
+            let scored = model.score(&vectors).unwrap();
+            ReportClip {
+                label: label.to_owned(),
+                start_seconds: 0.0,
+                condition: ClipCondition::Usable,
+                explanation: Some(Explanation::new(&model, front_end.axis(), &vectors, &scored)),
+                truth: None,
+                sound: (scored.verdict == Verdict::Anomalous).then(|| ReportSound {
+                    sample_rate: 16_000,
+                    samples,
+                    nearest: Some(hum(0)),
+                    nearest_label: Some("hum 0.wav".to_owned()),
+                }),
+                scored: Some(scored),
+            }
+        })
+        .collect();
+    clips[0].truth = Some("whistle".to_owned());
+    Sample { model, front_end, clips, notes: Vec::new() }
+}
+
+/// One second of hum and hiss.
+fn hum(seed: u32) -> Vec<f32> {
+    let mut state = seed.wrapping_mul(2_654_435_761).wrapping_add(12_345);
+    let step = 0.1 + seed as f32 * 1e-4;
+    (0..16_000)
+        .map(|at| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let noise = (state >> 8) as f32 / 8_388_608.0 - 1.0;
+            0.2 * (at as f32 * step).sin() + 0.02 * noise
+        })
+        .collect()
+}
+
+/// A clip about which only its score is known.
+pub(crate) fn clip_with(score: f64, verdict: Verdict) -> ReportClip {
+    let score = ClipScore { value: score, views: Vec::new() };
+    ReportClip {
+        label: "clip.wav".to_owned(),
+        start_seconds: 0.0,
+        condition: ClipCondition::Usable,
+        scored: Some(ScoredClip { score, p_value: Some(0.5), calibrated: Some(0.5), verdict }),
+        explanation: None,
+        truth: None,
+        sound: None,
+    }
+}
+
+/// Checks that tags are balanced, attributes quoted, identifiers unique and links inside the page
+/// lead somewhere, and that no number is NaN or infinite.
+pub(crate) fn assert_well_formed(markup: &str) {
+    const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
+    let mut open: Vec<&str> = Vec::new();
+    let mut rest = markup;
+    while let Some((text, after)) = rest.split_once('<') {
+        assert!(!text.contains('>') || open.last() == Some(&"style"), "stray '>': {text}");
+        let (tag, after) = split_tag(after);
+        rest = after;
+        let name = tag.split([' ', '\n', '/']).find(|part| !part.is_empty()).unwrap_or_default();
+        if tag.starts_with('/') {
+            assert_eq!(open.pop(), Some(name), "closed out of order");
+        } else if !tag.ends_with('/') && !VOID.contains(&name) {
+            open.push(name);
+        }
+    }
+    assert!(open.is_empty(), "never closed: {open:?}");
+    let ids: Vec<&str> = attribute_values(markup, " id=\"");
+    for (index, id) in ids.iter().enumerate() {
+        assert!(!ids[..index].contains(id), "twice: {id}");
+    }
+    for number in ["NaN", "\"inf", "-inf", " inf"] {
+        assert!(!markup.contains(number), "{number} in the markup");
+    }
+}
+
+/// Values of every attribute that starts so.
+pub(crate) fn attribute_values<'a>(markup: &'a str, start: &str) -> Vec<&'a str> {
+    markup.split(start).skip(1).filter_map(|after| after.split('"').next()).collect()
+}
+
+/// A tag up to the `>` that is not inside quotes, and what follows.
+fn split_tag(after: &str) -> (&str, &str) {
+    let mut is_quoted = false;
+    for (at, byte) in after.bytes().enumerate() {
+        match byte {
+            b'"' => is_quoted = !is_quoted,
+            b'<' => panic!("'<' inside a tag: {}", &after[..at]),
+            b'>' if !is_quoted => return (&after[..at], &after[at + 1..]),
+            _ => {}
+        }
+    }
+    panic!("tag without end: {after}")
+}
