@@ -155,6 +155,8 @@ impl LocalScales {
 
 /// The `count` smallest distances among the kept references, ascending.
 fn nearest(row: &[f64], count: usize, keep: impl Fn(usize) -> bool) -> Vec<(f64, usize)> {
+    // There are never more than all of them, however many were asked for.
+    let count = count.min(row.len());
     let mut found: Vec<(f64, usize)> = Vec::with_capacity(count + 1);
     for (other, &distance) in row.iter().enumerate() {
         if found.len() == count && found.last().is_none_or(|&(worst, _)| distance >= worst) {
