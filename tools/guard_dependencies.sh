@@ -1,0 +1,92 @@
+#!/usr/bin/env bash
+# Guards the arrows between the crates:
+# 1. auscult-core depends on nothing outside tools/core_dependencies.txt, and the list has no name
+#    too many;
+# 2. nothing of auscult-core is built from C;
+# 3. tokio is below auscult-monitor, auscult-server and auscult-cli only, pyo3 below
+#    auscult-python only.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+problems=0
+problem() {
+    printf 'guard: %s\n' "$1" >&2
+    problems=$((problems + 1))
+}
+
+# The list is the same on every machine that runs this.
+target=x86_64-unknown-linux-gnu
+work="$(mktemp -d)"
+trap 'rm -rf "$work"' EXIT
+
+# names <cargo tree options>: the crates of auscult-core's tree.
+names() {
+    cargo tree --locked --quiet -p auscult-core --target "$target" --prefix none -f '{p}' "$@" |
+        cut -d' ' -f1 | sort -u
+}
+
+names -e normal >"$work/default"
+names -e normal --no-default-features >"$work/bare"
+names -e normal,build >"$work/build"
+sed 's/#.*//' tools/core_dependencies.txt | tr -d ' \t\r' | grep . | sort -u >"$work/allowed"
+
+# 1. The allow-list.
+while read -r name; do
+    problem "auscult-core depends on $name, which tools/core_dependencies.txt does not allow:"
+    cargo tree --locked --quiet -p auscult-core --target "$target" -e normal -i "$name" >&2 || true
+done < <(sort -u "$work/default" "$work/bare" | comm -23 - "$work/allowed")
+while read -r name; do
+    problem "tools/core_dependencies.txt allows $name, which auscult-core does not use: remove it"
+done < <(comm -13 "$work/default" "$work/allowed")
+if grep -qx rayon "$work/bare"; then
+    problem "auscult-core depends on rayon without the feature parallel"
+fi
+
+# 2. No C. Of the crates that build C, blake3 names cc but does not call it with the feature pure.
+for name in bindgen cmake cxx-build nasm-rs pkg-config vcpkg; do
+    if grep -qx "$name" "$work/build"; then
+        problem "auscult-core is built with $name"
+    fi
+done
+if grep -E -- '-(sys|src)$' "$work/build" | grep -vx linux-raw-sys >"$work/sys"; then
+    problem "auscult-core links native code: $(tr '\n' ' ' <"$work/sys")"
+fi
+if grep -qx cc "$work/build"; then
+    users="$(cargo tree --locked --quiet -p auscult-core --target "$target" -e normal,build \
+        -i cc --depth 1 --prefix none -f '{p}' | cut -d' ' -f1 | grep -vx cc | sort -u | tr '\n' ' ')"
+    [ "$users" = "blake3 " ] || problem "these crates of auscult-core build C: $users"
+fi
+for features in "" --no-default-features; do
+    # shellcheck disable=SC2086
+    cargo tree --locked --quiet -p auscult-core --target "$target" -e normal --prefix none \
+        -f '{p} {f}' $features >"$work/features"
+    grep '^blake3 ' "$work/features" | grep -w pure >/dev/null ||
+        problem "blake3 without its feature pure compiles C and assembler"
+done
+
+# 3. What may be below which member.
+# only <crate> <member...>: no other member may have the crate below it, with any feature.
+members="$(cargo metadata --locked --no-deps --format-version 1 |
+    grep -oE '"name":"auscult[a-z-]*","version"' | cut -d'"' -f4 | sort -u)"
+[ -n "$members" ] || problem "cargo metadata lists no members"
+only() {
+    local crate="$1" member
+    shift
+    for member in $members; do
+        case " $* " in *" $member "*) continue ;; esac
+        cargo tree --locked --quiet -p "$member" -e normal,build --all-features --target all \
+            --prefix none -f '{p}' | cut -d' ' -f1 >"$work/member"
+        if grep -qx "$crate" "$work/member"; then
+            problem "$member has $crate below it; only $* may"
+        fi
+    done
+}
+only tokio auscult-monitor auscult-server auscult-cli
+only pyo3 auscult-python
+
+if [ "$problems" -gt 0 ]; then
+    printf 'guard: %d problem(s)\n' "$problems" >&2
+    exit 1
+fi
+printf 'guard: auscult-core has %d crates, %d without default features; all arrows hold\n' \
+    "$(wc -l <"$work/default")" "$(wc -l <"$work/bare")"

@@ -1,0 +1,41 @@
+#!/usr/bin/env bash
+# Passes every test of the workspace: the one command for a fresh machine.
+#
+# Needs a Rust toolchain, 1.90 or newer, and nothing else; cargo-nextest is installed if missing.
+# Tests that cannot run here are listed at the end, with the reason.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source tools/steps.sh
+
+# What cargo installs may not be on the path of a new account.
+export PATH="${CARGO_HOME:-${HOME:-/root}/.cargo}/bin:$PATH"
+profile=default
+if [ "${CI:-}" = true ]; then
+    profile=ci
+    export CARGO_TERM_COLOR=never
+fi
+
+if ! command -v cargo-nextest >/dev/null; then
+    run_step "install cargo-nextest" cargo install cargo-nextest --locked
+fi
+
+# Unit and integration tests of every member; benches are not tests.
+run_step "tests" cargo nextest run --locked --workspace --tests --profile "$profile"
+run_step "doctests" cargo test --locked --workspace --doc --quiet
+run_step "examples compile" cargo build --locked --workspace --examples --quiet
+
+# nextest counts what it skipped; these lines say what and why.
+printf '\ntests that did not run:\n'
+{
+    cargo nextest list --locked --workspace --tests --run-ignored only --message-format oneline \
+        2>/dev/null || echo "cannot be listed: the tests do not build"
+} | sed 's/^/  SKIPPED /'
+# `#[ignore = "reason"]`, with the name of the test two lines below or less.
+grep -rn --include='*.rs' -A 3 '#\[ignore = ' crates |
+    sed -nE 's/^.*#\[ignore = "(.*)"\].*$/  why: \1/p; s/^.*[-:] *(async )?fn ([a-z0-9_]+)\(.*$/       (\2)/p' || true
+if [ -z "${AUSCULT_GOLDEN:-}" ] && [ ! -d ../shared/golden ]; then
+    echo "  why: the large golden pack is absent; only testdata/golden was compared"
+    echo "       (name its folder in AUSCULT_GOLDEN to compare all of it)"
+fi
+
+finish_steps "tools/test.sh"
