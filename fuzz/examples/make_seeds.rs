@@ -7,8 +7,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use auscult_core::{
-    BandSettings, BeamSettings, ClipSettings, ClipVectors, FalseAlarmRate, FrontEndIdentity, Model,
-    ModelSettings, Provenance, References, View,
+    BandSettings, BeamSettings, ClipSettings, ClipVectors, FrontEndIdentity, FrontEndSettings,
+    Model, ModelSettings, Provenance, References, View,
 };
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -182,14 +182,12 @@ fn model(views: &[View], bands: BandSettings, count: usize) -> Outcome<Model> {
         provenance.visit = Some(format!("visit {}", index / 2));
         references.push(&ClipVectors::from_views(vectors)?, provenance)?;
     }
-    let settings = ModelSettings {
-        clip: ClipSettings::default(),
-        channel: "0".to_owned(),
-        front_end: FrontEndIdentity { name: "own".to_owned(), settings: serde_json::json!({}) },
-        detector: BeamSettings::new(bands, views.to_vec()),
-        max_references: None,
-        false_alarm_rate: FalseAlarmRate::default(),
-    };
+    let clip = ClipSettings::default();
+    let front_end = FrontEndSettings::default().build(clip.check()?)?;
+    let detector = BeamSettings::new(bands, views.to_vec());
+    let mut settings = ModelSettings::new(clip, &*front_end, detector);
+    settings.front_end =
+        FrontEndIdentity { name: "own".to_owned(), settings: serde_json::json!({}) };
     Ok(Model::fit(settings, references)?)
 }
 

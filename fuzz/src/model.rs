@@ -139,8 +139,12 @@ fn tensors(header: &Value, fill: &[u8]) -> Option<Vec<Tensor>> {
         }
     };
     let mut tensors = Vec::new();
-    for view in header["views"].as_array()? {
-        let name = format!("references.{}", view.as_str()?);
+    for (at, view) in header["views"].as_array()?.iter().enumerate() {
+        let mut name = format!("references.{}", view.as_str()?);
+        if tensors.iter().any(|(other, ..): &Tensor| *other == name) {
+            // The container cannot hold a name twice; the count of tensors still fits.
+            name = format!("again.{at}");
+        }
         tensors.push(tensor(name, Dtype::F32, &[count, axis_len]));
     }
     tensors.push(tensor("local_scales".to_owned(), Dtype::F64, &[views, bands, count]));
