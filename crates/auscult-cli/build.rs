@@ -4,7 +4,8 @@ use std::process::Command;
 
 fn main() {
     let commit = output("git", &["rev-parse", "--short=12", "HEAD"]);
-    let compiler = output(&std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into()), &["--version"]);
+    let compiler =
+        output(&std::env::var("RUSTC").unwrap_or_else(|_| "rustc".into()), &["--version"]);
     let target = std::env::var("TARGET").unwrap_or_default();
     let profile = std::env::var("PROFILE").unwrap_or_default();
     println!("cargo::rustc-env=AUSCULT_COMMIT={}", commit.unwrap_or_else(|| "unknown".into()));

@@ -2,6 +2,8 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::printer::Printer;
+
 static ASKED: AtomicBool = AtomicBool::new(false);
 
 /// From now on Ctrl-C and termination ask for a clean stop; asking twice stops at once.
@@ -10,6 +12,7 @@ pub(crate) fn watch() -> anyhow::Result<()> {
         if ASKED.swap(true, Ordering::SeqCst) {
             stop_at_once();
         }
+        Printer.note("stopping after the clips at hand; Ctrl-C again stops at once");
     })?;
     Ok(())
 }

@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod files;
 mod interrupt;
 mod output;
 mod printer;
@@ -30,7 +31,7 @@ enum Outcome {
 
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let printer = Printer::default();
+    let printer = Printer;
     match commands::run(arguments, &printer) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Anomalous) => ExitCode::from(1),
@@ -48,11 +49,14 @@ fn is_broken_pipe(error: &anyhow::Error) -> bool {
     let io = |cause: &(dyn std::error::Error + 'static)| {
         cause.downcast_ref::<std::io::Error>().map(std::io::Error::kind)
     };
-    let csv = |cause: &(dyn std::error::Error + 'static)| {
-        match cause.downcast_ref::<csv::Error>()?.kind() {
-            csv::ErrorKind::Io(error) => Some(error.kind()),
-            _ => None,
-        }
+    let csv = |cause: &(dyn std::error::Error + 'static)| match cause
+        .downcast_ref::<csv::Error>()?
+        .kind()
+    {
+        csv::ErrorKind::Io(error) => Some(error.kind()),
+        _ => None,
     };
-    error.chain().any(|cause| io(cause).or_else(|| csv(cause)) == Some(std::io::ErrorKind::BrokenPipe))
+    error
+        .chain()
+        .any(|cause| io(cause).or_else(|| csv(cause)) == Some(std::io::ErrorKind::BrokenPipe))
 }

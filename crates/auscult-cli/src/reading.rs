@@ -2,16 +2,18 @@
 
 use std::sync::Arc;
 
-use anyhow::Context;
 use auscult_audio::{
-    AudioClip, ChannelRule, CheckedReadSettings, ClipRange, ClipReader, Extent, ReadSettings, Source,
+    AudioClip, ChannelRule, CheckedReadSettings, ClipRange, ClipReader, Extent, Location,
+    ReadSettings, Source,
 };
-use auscult_core::{
-    ClipCondition, ClipLength, ClipSettings, ClipVectors, Extractor, FrontEnd,
-};
+use auscult_core::{ClipCondition, ClipLength, ClipSettings, ClipVectors, Extractor, FrontEnd};
 use rayon::prelude::*;
 
-use crate::{interrupt, printer::Printer, progress};
+use crate::{
+    interrupt,
+    printer::{Printer, printable},
+    progress,
+};
 
 /// How sound is read and turned into vectors.
 pub(crate) struct Reading {
@@ -58,7 +60,7 @@ pub(crate) struct Worker {
     pub(crate) vectors: ClipVectors,
 }
 
-/// What became of one file.
+/// What became of one file, or of a piece of a live stream.
 #[derive(Debug)]
 pub(crate) struct FileOutcome<T> {
     pub(crate) source: Source,
@@ -67,6 +69,8 @@ pub(crate) struct FileOutcome<T> {
     pub(crate) problem: Option<String>,
     /// Sound at the end, too short for a clip.
     pub(crate) seconds_dropped: f64,
+    /// Whether more of the same stream follows.
+    pub(crate) goes_on: bool,
 }
 
 /// What became of one clip.
@@ -80,8 +84,9 @@ pub(crate) struct ClipOutcome<T> {
 
 /// Reads every source and hands each file's outcome to `sink`, in input order.
 ///
-/// `work` sees each clip with its condition. Files of one batch are read in parallel; a stop that
-/// is asked for ends the reading after the files at hand. Returns whether all was read.
+/// `work` sees each clip with its condition. Files of one batch are read in parallel; standard
+/// input may be live, so its clips are handed on one by one. A stop that is asked for ends the
+/// reading after the clips at hand. Returns whether all was read.
 pub(crate) fn read_all<T: Send>(
     sources: Vec<Source>,
     reading: &Reading,
@@ -92,18 +97,21 @@ pub(crate) fn read_all<T: Send>(
     let bar = progress::bar(sources.len(), "files");
     // Several files a thread, so that a slow one does not hold up the others.
     let batch_len = 8 * rayon::current_num_threads();
-    let mut sources = sources.into_iter();
-    loop {
-        let batch: Vec<Source> = sources.by_ref().take(batch_len).collect();
-        if batch.is_empty() {
-            break;
+    let mut sources = sources.into_iter().peekable();
+    while sources.peek().is_some() {
+        if let Some(stream) = sources.next_if(is_stream) {
+            read_stream(stream, reading, &work, &mut |piece| bar.suspend(|| sink(piece)))?;
         }
+        let batch: Vec<Source> = std::iter::from_fn(|| sources.next_if(|next| !is_stream(next)))
+            .take(batch_len)
+            .collect();
         let outcomes: Vec<Option<FileOutcome<T>>> = batch
             .into_par_iter()
             .map_init(
                 || reading.worker(),
                 |worker, source| {
-                    let outcome = (!interrupt::is_asked()).then(|| read_one(source, reading, worker, &work));
+                    let outcome =
+                        (!interrupt::is_asked()).then(|| read_file(source, reading, worker, &work));
                     bar.inc(1);
                     outcome
                 },
@@ -114,7 +122,7 @@ pub(crate) fn read_all<T: Send>(
         }
         if interrupt::is_asked() {
             bar.finish_and_clear();
-            printer.problem("stopped before all files were read; what is finished is kept");
+            printer.problem("stopped before everything was read; what is finished is kept");
             return Ok(false);
         }
     }
@@ -122,34 +130,70 @@ pub(crate) fn read_all<T: Send>(
     Ok(true)
 }
 
-fn read_one<T>(
+fn is_stream(source: &Source) -> bool {
+    source.location == Location::StandardInput
+}
+
+fn read_file<T>(
     source: Source,
     reading: &Reading,
     worker: &mut Worker,
     work: &impl Fn(&mut Worker, &AudioClip, ClipCondition) -> T,
 ) -> FileOutcome<T> {
-    let mut outcome = FileOutcome { source, clips: Vec::new(), problem: None, seconds_dropped: 0.0 };
-    let mut reader = match ClipReader::open(&outcome.source.location, &reading.settings) {
+    let mut clips = Vec::new();
+    let ending = read_clips(&source, reading, worker, work, &mut |clip| {
+        clips.push(clip);
+        Ok(())
+    });
+    // Gathering clips cannot fail.
+    let (problem, seconds_dropped) = ending.unwrap_or_default();
+    FileOutcome { source, clips, problem, seconds_dropped, goes_on: false }
+}
+
+/// Hands on each clip as soon as it is there, then how the stream ended.
+fn read_stream<T>(
+    source: Source,
+    reading: &Reading,
+    work: &impl Fn(&mut Worker, &AudioClip, ClipCondition) -> T,
+    sink: &mut dyn FnMut(FileOutcome<T>) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let (problem, seconds_dropped) =
+        read_clips(&source, reading, &mut reading.worker(), work, &mut |clip| {
+            let (source, clips) = (source.clone(), vec![clip]);
+            sink(FileOutcome { source, clips, problem: None, seconds_dropped: 0.0, goes_on: true })
+        })?;
+    sink(FileOutcome { source, clips: Vec::new(), problem, seconds_dropped, goes_on: false })
+}
+
+/// Reads until the end, a problem or a stop; returns the problem and the sound that was left over.
+fn read_clips<T>(
+    source: &Source,
+    reading: &Reading,
+    worker: &mut Worker,
+    work: &impl Fn(&mut Worker, &AudioClip, ClipCondition) -> T,
+    take: &mut dyn FnMut(ClipOutcome<T>) -> anyhow::Result<()>,
+) -> anyhow::Result<(Option<String>, f64)> {
+    let mut reader = match ClipReader::open(&source.location, &reading.settings) {
         Ok(reader) => reader,
-        Err(error) => return FileOutcome { problem: Some(error.to_string()), ..outcome },
+        Err(error) => return Ok((Some(error.to_string()), 0.0)),
     };
+    let mut problem = None;
     for clip in reader.by_ref() {
         match clip {
             Ok(clip) => {
                 let condition = ClipCondition::of(&clip.samples, reading.length);
                 let result = work(worker, &clip, condition);
                 let AudioClip { start_seconds, extent, .. } = clip;
-                outcome.clips.push(ClipOutcome { start_seconds, condition, extent, result });
+                take(ClipOutcome { start_seconds, condition, extent, result })?;
             }
-            Err(error) => outcome.problem = Some(error.to_string()),
+            Err(error) => problem = Some(error.to_string()),
         }
         if interrupt::is_asked() {
-            outcome.problem = Some(format!("{}: stopped while reading", outcome.source.label));
+            problem = Some(format!("{}: stopped while reading", source.label));
             break;
         }
     }
-    outcome.seconds_dropped = reader.facts().seconds_dropped;
-    outcome
+    Ok((problem, reader.facts().seconds_dropped))
 }
 
 /// Turns paths into sources, telling what could not be used. Returns the sources and whether all
@@ -165,7 +209,10 @@ pub(crate) fn expand(
         printer.problem(problem);
     }
     let mut sources = expanded.sources;
-    anyhow::ensure!(!sources.is_empty(), "no sound found in {}", paths.join(", "));
+    anyhow::ensure!(
+        !sources.is_empty(),
+        "no sound to read; name recordings, folders with recordings, or a manifest"
+    );
     for source in &mut sources {
         source.visit = visit.map(str::to_owned).or(source.visit.take());
         source.domain = domain.map(str::to_owned).or(source.domain.take());
@@ -175,10 +222,11 @@ pub(crate) fn expand(
 
 /// Reads `0`, `1`, ... or `mean`, as a model file holds it.
 pub(crate) fn channel(text: &str) -> anyhow::Result<ChannelRule> {
-    text.parse().with_context(|| format!("channel rule {text:?}"))
+    Ok(text.parse()?)
 }
 
 /// `path` or `path at 30.0 s`.
 pub(crate) fn clip_name(label: &str, start_seconds: f64) -> String {
-    if start_seconds > 0.0 { format!("{label} at {start_seconds:.1} s") } else { label.to_owned() }
+    let label = printable(label);
+    if start_seconds > 0.0 { format!("{label} at {start_seconds:.1} s") } else { label }
 }

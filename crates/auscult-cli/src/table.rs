@@ -44,14 +44,15 @@ impl Table {
             .iter()
             .enumerate()
             .map(|(column, (title, _))| {
-                let cells = self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width);
+                let cells =
+                    self.rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.width);
                 cells.chain([title.chars().count()]).max().unwrap_or(0)
             })
             .collect();
-        let header = self.columns.iter().map(|(title, _)| Cell {
-            width: title.chars().count(),
-            text: strong(title),
-        });
+        let header = self
+            .columns
+            .iter()
+            .map(|(title, _)| Cell { width: title.chars().count(), text: strong(title) });
         let mut text = self.line(&header.collect::<Vec<_>>(), &widths);
         for row in &self.rows {
             text += &self.line(row, &widths);
@@ -60,13 +61,14 @@ impl Table {
     }
 
     fn line(&self, cells: &[Cell], widths: &[usize]) -> String {
-        let padded = cells.iter().zip(widths).zip(&self.columns).map(|((cell, width), (_, align))| {
-            let space = " ".repeat(width - cell.width);
-            match align {
-                Align::Left => format!("{}{space}", cell.text),
-                Align::Right => format!("{space}{}", cell.text),
-            }
-        });
+        let padded =
+            cells.iter().zip(widths).zip(&self.columns).map(|((cell, width), (_, align))| {
+                let space = " ".repeat(width - cell.width);
+                match align {
+                    Align::Left => format!("{}{space}", cell.text),
+                    Align::Right => format!("{space}{}", cell.text),
+                }
+            });
         let line = padded.collect::<Vec<_>>().join("  ");
         format!("{}\n", line.trim_end())
     }

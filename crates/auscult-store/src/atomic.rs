@@ -33,12 +33,18 @@ pub(crate) fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>> {
 /// [`Error::Write`]; the temporary file is removed and what was at `path` stays.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     let write = || -> io::Result<()> {
+        // A link stays a link; the file it leads to is replaced.
+        let path = &path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let folder = match path.parent() {
             Some(folder) if !folder.as_os_str().is_empty() => folder,
             _ => Path::new("."),
         };
         if path.is_dir() {
             return Err(io::Error::from(io::ErrorKind::IsADirectory));
+        }
+        // A rename over a device or a pipe would put a plain file in its place.
+        if path.metadata().is_ok_and(|facts| !facts.is_file()) {
+            return Err(io::Error::other("not a plain file"));
         }
         let mut file =
             tempfile::Builder::new().prefix(".auscult-").suffix(".partial").tempfile_in(folder)?;
@@ -88,6 +94,29 @@ mod tests {
         assert!(matches!(write_atomically(folder.path(), b"new"), Err(Error::Write { .. })));
         assert_eq!(std::fs::read(&path).unwrap(), b"old");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_device_is_not_replaced_by_a_file() {
+        let folder = tempfile::tempdir().unwrap();
+        let link = folder.path().join("null");
+        std::os::unix::fs::symlink("/dev/null", &link).unwrap();
+        let error = write_atomically(&link, b"new").unwrap_err();
+        assert!(error.to_string().contains("not a plain file"), "{error}");
+        assert!(link.is_symlink());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let [file, link] = ["file", "link"].map(|name| folder.path().join(name));
+        write_atomically(&file, b"old").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write_atomically(&link, b"new").unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(std::fs::read(&file).unwrap(), b"new");
     }
 
     #[test]

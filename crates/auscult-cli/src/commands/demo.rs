@@ -36,7 +36,8 @@ pub(crate) fn run(arguments: &DemoArguments, printer: &Printer) -> anyhow::Resul
     let machine_folder = sounds.join(machine.name());
     let model = folder.join(format!("{machine}.auscult"));
     let [normal, check, model] =
-        [machine_folder.join("normal"), machine_folder.join("check"), model].map(|path| path.display().to_string());
+        [machine_folder.join("normal"), machine_folder.join("check"), model]
+            .map(|path| path.display().to_string());
     printer.line(strong("\n2. Learn how it sounds when it is well"))?;
     let command = parse(&["auscult", "fit", &normal, "-o", &model], printer)?;
     let Command::Fit(fit_arguments) = command else { anyhow::bail!("not a fit command") };
@@ -98,14 +99,18 @@ fn prepare(folder: &Path) -> anyhow::Result<()> {
     }
     let make = || {
         std::fs::create_dir_all(folder)?;
-        std::fs::write(folder.join(MARKER), "auscult demo replaces this folder when it runs again.\n")
+        std::fs::write(
+            folder.join(MARKER),
+            "auscult demo replaces this folder when it runs again.\n",
+        )
     };
     make().with_context(|| format!("cannot write {}", folder.display()))
 }
 
 /// What a clip really is: its file name says so (`leak_0003.wav`).
 fn truth(clip: &CheckedClip) -> &str {
-    let name = Path::new(&clip.label).file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+    let name =
+        Path::new(&clip.label).file_stem().and_then(|name| name.to_str()).unwrap_or_default();
     name.rsplit_once('_').map_or(name, |(kind, _)| kind)
 }
 

@@ -2,10 +2,13 @@
 
 use std::path::Path;
 
+use auscult_audio::Extent;
+
 use super::fit;
 use crate::{
     Outcome,
     args::{FeatureView, FeaturesArguments},
+    files,
     output::{Array, Format, Record, RecordWriter, write_npy, write_npz},
     printer::Printer,
     reading::{self, clip_name},
@@ -24,6 +27,9 @@ pub(crate) fn run(arguments: &FeaturesArguments, printer: &Printer) -> anyhow::R
         arguments.npy.is_some() || arguments.npz.is_some() || arguments.csv,
         "say where features go: --npy FILE, --npz FILE or --csv"
     );
+    for target in arguments.npy.iter().chain(&arguments.npz) {
+        files::check_target(target)?;
+    }
     let (clip, front_end) = fit::front_end(&arguments.front_end)?;
     let axis_len = front_end.axis().len();
     let reading = fit::reading(&arguments.input, &arguments.front_end, clip, front_end)?;
@@ -37,14 +43,17 @@ pub(crate) fn run(arguments: &FeaturesArguments, printer: &Printer) -> anyhow::R
         |worker, clip, _| -> auscult_core::Result<Vec<f32>> {
             let mut values = Vec::new();
             match arguments.view {
-                FeatureView::Frames => worker.extractor.for_each_frame(&clip.samples, &mut |frame| {
-                    values.extend_from_slice(frame);
-                })?,
+                FeatureView::Frames => {
+                    worker.extractor.for_each_frame(&clip.samples, &mut |frame| {
+                        values.extend_from_slice(frame);
+                    })?;
+                }
                 FeatureView::Mean | FeatureView::Max => {
                     worker.extractor.extract_into(&clip.samples, &mut worker.vectors)?;
                     // A front end without frames has one vector for both views.
-                    let wanted = if arguments.view == FeatureView::Max { 1 } else { 0 };
-                    let views: Vec<&[f32]> = worker.vectors.views().map(|(_, vector)| vector).collect();
+                    let wanted = usize::from(arguments.view == FeatureView::Max);
+                    let views: Vec<&[f32]> =
+                        worker.vectors.views().map(|(_, vector)| vector).collect();
                     values.extend_from_slice(views[wanted.min(views.len() - 1)]);
                 }
             }
@@ -53,6 +62,8 @@ pub(crate) fn run(arguments: &FeaturesArguments, printer: &Printer) -> anyhow::R
         |file| {
             for clip in file.clips {
                 match clip.result {
+                    // The problem below says what happened to the rest of the file.
+                    _ if clip.extent == Extent::CutByDamage => {}
                     Ok(values) => {
                         rows.labels.push(file.source.label.clone());
                         rows.start_seconds.push(clip.start_seconds as f32);
@@ -96,7 +107,12 @@ fn write(rows: &Rows, axis_len: usize, arguments: &FeaturesArguments) -> anyhow:
     write_csv(rows, axis_len, frames.max(1), None)
 }
 
-fn write_csv(rows: &Rows, axis_len: usize, frames: usize, output: Option<&Path>) -> anyhow::Result<()> {
+fn write_csv(
+    rows: &Rows,
+    axis_len: usize,
+    frames: usize,
+    output: Option<&Path>,
+) -> anyhow::Result<()> {
     let mut columns = vec!["path".to_owned(), "start_seconds".to_owned(), "frame".to_owned()];
     columns.extend((0..axis_len).map(|position| format!("f{position}")));
     let mut writer = RecordWriter::new(&Format::Csv, columns, output)?;

@@ -8,12 +8,13 @@ use serde_json::{Value, json};
 use crate::{
     Outcome,
     args::InspectArguments,
-    printer::{Printer, strong},
+    files,
+    printer::{Printer, count, strong},
     table::{Align, Table},
 };
 
 pub(crate) fn run(arguments: &InspectArguments, printer: &Printer) -> anyhow::Result<Outcome> {
-    let model = auscult_store::load(&arguments.model)?;
+    let model = files::load(&arguments.model)?;
     let settings = model.settings();
     let front_end =
         FrontEndSettings::from_identity(&settings.front_end)?.build(settings.clip.check()?)?;
@@ -95,24 +96,61 @@ fn describe(model: &Model, front_end: &dyn FrontEnd) -> String {
         .collect();
     let threshold = match model.threshold() {
         Some(threshold) => format!("{threshold:.4}"),
-        None => format!("none: needs {} calibration clips", settings.false_alarm_rate.calibration_floor()),
+        None => format!(
+            "none: needs {} calibration clips",
+            settings.false_alarm_rate.calibration_floor()
+        ),
     };
     let rows = [
-        ("clips", format!("{} s at {} Hz, channel {}", settings.clip.seconds, settings.clip.sample_rate, settings.channel)),
+        (
+            "clips",
+            format!(
+                "{} s at {} Hz, channel {}",
+                settings.clip.seconds, settings.clip.sample_rate, settings.channel
+            ),
+        ),
         ("front end", format!("{}, {} positions", settings.front_end, front_end.axis().len())),
         ("views", views.join(" and ")),
-        ("distance", format!("{}, {} neighbours, density exponent {}, {}", detector.metric, detector.neighbours, detector.exponent, detector.rule)),
-        ("combined by", format!("{} over bands, {} over views", detector.aggregation, detector.fusion)),
-        ("references", format!("{}{}", model.references().len(), settings.max_references.map(|most| format!(" (at most {most})")).unwrap_or_default())),
+        (
+            "distance",
+            format!(
+                "{}, {}, density exponent {}, {}",
+                detector.metric,
+                count(detector.neighbours, "neighbour"),
+                detector.exponent,
+                detector.rule
+            ),
+        ),
+        (
+            "combined by",
+            format!("{} over bands, {} over views", detector.aggregation, detector.fusion),
+        ),
+        (
+            "references",
+            format!(
+                "{}{}",
+                model.references().len(),
+                settings
+                    .max_references
+                    .map(|most| format!(" (at most {most})"))
+                    .unwrap_or_default()
+            ),
+        ),
         ("visits", list.join(", ")),
-        ("calibration", format!("{} left-out scores, leaving out {}", model.calibration().scores().len(), model.calibration().basis())),
+        (
+            "calibration",
+            format!(
+                "{} left-out scores, leaving out {}",
+                model.calibration().scores().len(),
+                model.calibration().basis()
+            ),
+        ),
         ("threshold", format!("{threshold} (at most {} false alarms)", settings.false_alarm_rate)),
     ];
-    let mut text = String::new();
-    for (name, value) in rows {
-        text += &format!("{}{}{value}\n", strong(name), " ".repeat(13 - name.len()));
-    }
-    text + "\n" + &bands(model, front_end)
+    let line = |(name, value): &(&str, String)| {
+        format!("{}{}{value}\n", strong(name), " ".repeat(13 - name.len()))
+    };
+    format!("{}\n{}", rows.iter().map(line).collect::<Vec<_>>().concat(), bands(model, front_end))
 }
 
 fn bands(model: &Model, front_end: &dyn FrontEnd) -> String {
@@ -129,7 +167,8 @@ fn bands(model: &Model, front_end: &dyn FrontEnd) -> String {
         let hertz = front_end.axis().hertz(positions.clone());
         let hertz = hertz.map(|hertz| format!("{:.0}-{:.0}", hertz.start, hertz.end));
         for &view in &beam.settings().views {
-            let number = |value: Option<f64>| value.map(|value| format!("{value:.4}")).unwrap_or_default();
+            let number =
+                |value: Option<f64>| value.map(|value| format!("{value:.4}")).unwrap_or_default();
             table.row([
                 band.to_string(),
                 format!("{}-{}", positions.start, positions.end - 1),

@@ -4,11 +4,13 @@ mod demo;
 mod explain;
 mod features;
 mod fit;
+mod gathering;
 mod inspect;
 mod model;
 mod report;
 mod score;
 mod scoring;
+mod summary;
 mod synth;
 
 use anyhow::Context;
@@ -23,8 +25,8 @@ use crate::{
 
 pub(crate) fn run(arguments: Arguments, printer: &Printer) -> anyhow::Result<Outcome> {
     if let Some(jobs) = arguments.jobs {
-        anyhow::ensure!(jobs > 0, "--jobs must be at least 1, got 0");
-        rayon::ThreadPoolBuilder::new().num_threads(jobs).build_global().context("threads")?;
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs));
+        threads.build_global().with_context(|| format!("cannot start {jobs} threads"))?;
     }
     interrupt::watch()?;
     match arguments.command {

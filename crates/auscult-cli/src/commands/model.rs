@@ -2,16 +2,19 @@
 
 use std::path::Path;
 
+use anyhow::Context;
 use auscult_core::Model;
-use auscult_store::ModelLock;
 
-use super::{fit, scoring::reading_for};
+use super::{gathering::gather, scoring::reading_for, summary::warn_about_calibration};
 use crate::{
     Outcome,
     args::{InputArguments, ModelCommand, VisitArguments},
-    printer::Printer,
+    files,
+    printer::{Printer, count},
     reading,
 };
+
+const UNCHANGED: &str = "nothing was changed; auscult inspect --references lists what there is";
 
 pub(crate) fn run(command: &ModelCommand, printer: &Printer) -> anyhow::Result<Outcome> {
     match command {
@@ -21,6 +24,7 @@ pub(crate) fn run(command: &ModelCommand, printer: &Printer) -> anyhow::Result<O
         }
         ModelCommand::Verify { model } => verify(model, printer),
         ModelCommand::Coreset { model, max_references } => {
+            anyhow::ensure!(*max_references > 0, "--max-references must be at least 1, got 0");
             change(model, printer, |model| Ok(model.with_coreset(*max_references)?))
         }
     }
@@ -32,21 +36,19 @@ fn add(
     visits: &VisitArguments,
     printer: &Printer,
 ) -> anyhow::Result<Outcome> {
-    let lock = ModelLock::acquire(path)?;
-    let model = lock.load()?;
+    let (lock, model) = files::load_locked(path)?;
     let reading = reading_for(&model, &model.settings().channel, input)?;
-    let (sources, found_all) = reading::expand(
-        &input.paths,
-        visits.visit.as_deref(),
-        visits.domain.as_deref(),
-        printer,
-    )?;
-    let gathered = fit::gather(sources, &reading, Some(model.references()), printer)?;
+    let (sources, found_all) =
+        reading::expand(&input.paths, visits.visit.as_deref(), visits.domain.as_deref(), printer)?;
+    let gathered = gather(sources, &reading, Some(model.references()), printer)?;
     anyhow::ensure!(gathered.read_all, "stopped: {} is as it was", path.display());
-    if !gathered.references.is_empty() {
+    if gathered.references.is_empty() {
+        let copies = count(gathered.counts.copies, "clip");
+        printer.line(format!("{}: unchanged, it has all {copies} already", path.display()))?;
+    } else {
         let grown = model.with_added(&gathered.references)?;
-        tell(&model, &grown, path, printer)?;
         lock.save(&grown)?;
+        tell(&model, &grown, path, printer)?;
     }
     let complete = found_all && gathered.counts.skipped == 0;
     Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
@@ -67,15 +69,15 @@ fn forget(
         let provenance = model.references().provenance();
         for visit in visits {
             let known = provenance.iter().any(|from| from.visit.as_ref() == Some(visit));
-            anyhow::ensure!(known, "no reference belongs to visit {visit:?}; nothing was changed");
+            anyhow::ensure!(known, "no reference belongs to visit {visit:?}; {UNCHANGED}");
         }
         for source in sources {
             let known = provenance.iter().any(|from| &from.source == source);
-            anyhow::ensure!(known, "no reference comes from {source:?}; nothing was changed");
+            anyhow::ensure!(known, "no reference comes from {source:?}; {UNCHANGED}");
         }
         for &index in indices {
             let count = provenance.len();
-            anyhow::ensure!(index < count, "index must be below {count}, got {index}; nothing was changed");
+            anyhow::ensure!(index < count, "index must be below {count}, got {index}; {UNCHANGED}");
         }
         let kept: Vec<usize> = (0..provenance.len())
             .filter(|index| {
@@ -85,7 +87,11 @@ fn forget(
                     && !from.visit.as_ref().is_some_and(|visit| visits.contains(visit))
             })
             .collect();
-        anyhow::ensure!(!kept.is_empty(), "nothing would be left; delete {} instead", path.display());
+        anyhow::ensure!(
+            !kept.is_empty(),
+            "nothing would be left; delete {} instead",
+            path.display()
+        );
         Ok(model.with_only(&kept)?)
     })
 }
@@ -96,11 +102,10 @@ fn change(
     printer: &Printer,
     make: impl FnOnce(&Model) -> anyhow::Result<Model>,
 ) -> anyhow::Result<Outcome> {
-    let lock = ModelLock::acquire(path)?;
-    let before = lock.load()?;
+    let (lock, before) = files::load_locked(path)?;
     let after = make(&before)?;
-    tell(&before, &after, path, printer)?;
     lock.save(&after)?;
+    tell(&before, &after, path, printer)?;
     Ok(Outcome::Done)
 }
 
@@ -109,24 +114,24 @@ fn tell(before: &Model, after: &Model, path: &Path, printer: &Printer) -> anyhow
         model.threshold().map_or_else(|| "none".to_owned(), |threshold| format!("{threshold:.4}"))
     };
     printer.line(format!(
-        "{}: {} references, were {}; threshold {}, was {}",
+        "{}: {}, were {}; threshold {}, was {}",
         path.display(),
-        after.references().len(),
+        count(after.references().len(), "reference"),
         before.references().len(),
         threshold(after),
         threshold(before),
     ))?;
-    fit::warn_about_calibration(after, printer);
+    warn_about_calibration(after, printer);
     Ok(())
 }
 
 fn verify(path: &Path, printer: &Printer) -> anyhow::Result<Outcome> {
-    let model = auscult_store::load(path)?;
-    model.verify()?;
+    let model = files::load(path)?;
+    model.verify().with_context(|| path.display().to_string())?;
     printer.line(format!(
-        "{} is whole: checksum right, {} references, local scales and left-out scores recomputed and the same",
+        "{} is whole: the checksum is right, and local scales and left-out scores of its {} follow from them",
         path.display(),
-        model.references().len()
+        count(model.references().len(), "reference")
     ))?;
     Ok(Outcome::Done)
 }

@@ -39,7 +39,10 @@ pub(super) fn write(
 /// Indices of the anomalous clips with the highest scores, as many as a report shows in detail.
 fn furthest(clips: &[CheckedClip]) -> Vec<usize> {
     let score = |index: &usize| {
-        clips[*index].finding.as_ref().map_or(f64::NEG_INFINITY, |finding| finding.scored.score.value)
+        clips[*index]
+            .finding
+            .as_ref()
+            .map_or(f64::NEG_INFINITY, |finding| finding.scored.score.value)
     };
     let mut anomalous: Vec<usize> =
         (0..clips.len()).filter(|&index| clips[index].is_anomalous()).collect();

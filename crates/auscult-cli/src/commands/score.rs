@@ -1,18 +1,29 @@
 //! `auscult score`: recordings in, a score and a verdict for each clip out.
 
+use anyhow::Context;
 use auscult_core::{Model, Verdict};
 
 use super::scoring::{CheckedClip, Scoring};
 use crate::{
     Outcome,
     args::ScoreArguments,
-    output::{Record, RecordWriter},
+    files,
+    output::{Format, Record, RecordWriter},
     printer::{self, Printer},
     table::{Align, Table},
 };
 
+const NOT_WRITTEN: &str = "cannot write the results";
+
 pub(crate) fn run(arguments: &ScoreArguments, printer: &Printer) -> anyhow::Result<Outcome> {
     let format = arguments.format.format()?;
+    anyhow::ensure!(
+        !arguments.explain || !matches!(format, Some(Format::Csv | Format::Parquet(_))),
+        "--explain goes with the table, --json or --jsonl; CSV and Parquet have no place for sentences"
+    );
+    if let Some(Format::Parquet(path)) = &format {
+        files::check_target(path)?;
+    }
     let mut scoring = Scoring::new(&arguments.scoring)?;
     // The table names the band that differs most, so it needs reasons too.
     scoring.explain = arguments.explain || format.is_none();
@@ -24,17 +35,16 @@ pub(crate) fn run(arguments: &ScoreArguments, printer: &Printer) -> anyhow::Resu
     let mut anomalous = 0;
     let complete = scoring.run(&arguments.scoring.input.paths, printer, |clip| {
         anomalous += usize::from(clip.is_anomalous());
-        match &mut writer {
-            Some(writer) => writer.write(record(&clip, arguments)?),
-            None => {
-                table.add(&clip, arguments.explain);
-                Ok(())
-            }
+        if let Some(writer) = &mut writer {
+            return writer.write(record(&clip, arguments)?).context(NOT_WRITTEN);
         }
+        table.add(&clip, arguments.explain);
+        Ok(())
     })?;
-    match writer {
-        Some(writer) => writer.finish()?,
-        None => printer.text(&table.render(&scoring.model))?,
+    if let Some(writer) = writer {
+        writer.finish().context(NOT_WRITTEN)?;
+    } else {
+        printer.text(&table.render(&scoring.model))?;
     }
     Ok(match complete {
         false => Outcome::Incomplete,
@@ -46,12 +56,15 @@ pub(crate) fn run(arguments: &ScoreArguments, printer: &Printer) -> anyhow::Resu
 /// The columns of a score record. Scripts rely on the first six.
 fn columns(model: &Model, bands: bool) -> Vec<String> {
     let mut columns: Vec<String> =
-        ["path", "start_seconds", "score", "p_value", "calibrated", "verdict"].map(str::to_owned).to_vec();
+        ["path", "start_seconds", "score", "p_value", "calibrated", "verdict"]
+            .map(str::to_owned)
+            .to_vec();
     if bands {
         let beam = model.detector().beam();
         for view in &beam.settings().views {
             columns.push(view.to_string());
-            columns.extend((0..beam.layout().bands().len()).map(|band| format!("{view}_band_{band}")));
+            columns
+                .extend((0..beam.layout().bands().len()).map(|band| format!("{view}_band_{band}")));
         }
     }
     columns
@@ -84,7 +97,7 @@ fn record(clip: &CheckedClip, arguments: &ScoreArguments) -> anyhow::Result<Reco
 /// The table people read.
 pub(super) struct ScoreTable {
     table: Table,
-    reasons: String,
+    reasons: Vec<String>,
     counts: [usize; 4],
 }
 
@@ -94,11 +107,11 @@ impl ScoreTable {
             ("clip", Align::Left),
             ("score", Align::Right),
             ("p-value", Align::Right),
-            ("0-1", Align::Right),
+            ("calibrated", Align::Right),
             ("verdict", Align::Left),
             ("differs most", Align::Left),
         ];
-        Self { table: Table::new(&columns), reasons: String::new(), counts: [0; 4] }
+        Self { table: Table::new(&columns), reasons: Vec::new(), counts: [0; 4] }
     }
 
     pub(super) fn add(&mut self, clip: &CheckedClip, explain: bool) {
@@ -129,30 +142,35 @@ impl ScoreTable {
         };
         self.counts[kind] += 1;
         if let (true, Some(explanation)) = (explain, explanation) {
-            self.reasons += &format!("\n{}\n{}\n", printer::strong(clip.name()), explanation.summary);
-            for sentence in explanation.sentences() {
-                self.reasons += &format!("  {sentence}\n");
-            }
+            let (name, summary) = (printer::strong(clip.name()), &explanation.summary);
+            self.reasons.push(format!("\n{name}\n{summary}\n"));
+            let sentences = explanation.sentences();
+            self.reasons.extend(sentences.into_iter().map(|text| format!("  {text}\n")));
         }
     }
 
     pub(super) fn render(&self, model: &Model) -> String {
         let [normal, anomalous, undecided, unscored] = self.counts;
+        if self.counts == [0; 4] {
+            return "nothing was scored\n".to_owned();
+        }
         let rate = model.settings().false_alarm_rate;
-        let mut text = format!("{}{}\n", self.table.render(), self.reasons);
-        text += &format!("{anomalous} anomalous, {normal} normal");
+        let mut parts = vec![format!("{anomalous} anomalous, {normal} normal")];
         if undecided > 0 {
             let (have, need) = (model.calibration().scores().len(), rate.calibration_floor());
-            text += &format!(
-                ", {undecided} undecided (the model has {have} calibration clips; {rate} false alarms need {need})"
-            );
+            parts.push(format!(
+                "{undecided} undecided (the model has {have} calibration clips; {rate} false alarms \
+                 need {need})"
+            ));
         }
         if unscored > 0 {
-            text += &format!(", {unscored} not scored");
+            parts.push(format!("{unscored} not scored"));
         }
-        if undecided == 0 {
-            text += &format!("; at most {rate} of normal clips are called anomalous");
-        }
-        text + "\n"
+        let promise = match undecided {
+            0 => format!("; at most {rate} of normal clips are called anomalous"),
+            _ => String::new(),
+        };
+        let (table, reasons) = (self.table.render(), self.reasons.concat());
+        format!("{table}{reasons}\n{}{promise}\n", parts.join(", "))
     }
 }

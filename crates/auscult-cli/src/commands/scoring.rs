@@ -1,14 +1,13 @@
 //! What `score`, `explain` and `demo` share: a model, sound, and a verdict for each clip.
 
 use auscult_audio::{AudioClip, Extent};
-use auscult_core::{
-    ClipCondition, Explanation, FrontEndSettings, Model, ScoredClip, Verdict,
-};
+use auscult_core::{ClipCondition, Explanation, FrontEndSettings, Model, ScoredClip, Verdict};
 
 use super::fit::range;
 use crate::{
     args::{InputArguments, ScoringArguments},
-    printer::Printer,
+    files,
+    printer::{Printer, count},
     reading::{self, Reading, Worker, clip_name},
 };
 
@@ -44,7 +43,11 @@ impl CheckedClip {
 
     /// The verdict, or why there is none.
     pub(super) fn verdict(&self) -> &'static str {
-        self.finding.as_ref().map_or(self.condition.name(), |finding| finding.scored.verdict.name())
+        match &self.finding {
+            Some(finding) => finding.scored.verdict.name(),
+            None if self.condition.is_usable() => "not-scored",
+            None => self.condition.name(),
+        }
     }
 
     pub(super) fn is_anomalous(&self) -> bool {
@@ -53,7 +56,11 @@ impl CheckedClip {
 }
 
 /// How to read sound the way a model was made.
-pub(super) fn reading_for(model: &Model, channel: &str, input: &InputArguments) -> anyhow::Result<Reading> {
+pub(super) fn reading_for(
+    model: &Model,
+    channel: &str,
+    input: &InputArguments,
+) -> anyhow::Result<Reading> {
     let settings = model.settings();
     let front_end =
         FrontEndSettings::from_identity(&settings.front_end)?.build(settings.clip.check()?)?;
@@ -64,7 +71,7 @@ pub(super) fn reading_for(model: &Model, channel: &str, input: &InputArguments) 
 
 impl Scoring {
     pub(super) fn new(arguments: &ScoringArguments) -> anyhow::Result<Self> {
-        let mut model = auscult_store::load(&arguments.model)?;
+        let mut model = files::load(&arguments.model)?;
         if let Some(rate) = arguments.false_alarm_rate {
             model = model.with_false_alarm_rate(rate);
         }
@@ -143,9 +150,8 @@ impl Scoring {
             worker.extractor.extract_into(&clip.samples, &mut worker.vectors)?;
             let scored = self.model.score(&worker.vectors)?;
             let axis = self.reading.front_end.axis();
-            let explanation = self
-                .explain
-                .then(|| Explanation::new(&self.model, axis, &worker.vectors, &scored));
+            let explanation =
+                self.explain.then(|| Explanation::new(&self.model, axis, &worker.vectors, &scored));
             Ok(Finding { scored, explanation })
         };
         Some(find())
@@ -170,9 +176,10 @@ impl Dropped {
     fn tell(&self, printer: &Printer) {
         if self.files > 0 {
             printer.note(format!(
-                "{:.1} s at the end of {} recordings, less than a clip each, were not scored; --hop-seconds \
-                 shorter than a clip covers more",
-                self.seconds, self.files
+                "{:.1} s at the end of {}, less than a clip each, were not scored; --hop-seconds shorter \
+                 than a clip covers more",
+                self.seconds,
+                count(self.files, "recording")
             ));
         }
     }

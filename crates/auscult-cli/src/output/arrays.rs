@@ -16,7 +16,8 @@ const ALIGNMENT: usize = 64;
 impl Array<'_> {
     /// The npy format, version 1.0: little-endian f32, C order.
     fn bytes(&self) -> Vec<u8> {
-        let shape: String = self.shape.iter().map(|len| format!("{len},")).collect();
+        let shape: Vec<String> = self.shape.iter().map(|len| format!("{len},")).collect();
+        let shape = shape.concat();
         let header = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}");
         let before = b"\x93NUMPY\x01\x00".len() + 2;
         let padded = (before + header.len() + 1).next_multiple_of(ALIGNMENT) - before;

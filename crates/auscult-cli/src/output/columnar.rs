@@ -26,14 +26,12 @@ pub(crate) struct ParquetWriter {
 }
 
 impl ParquetWriter {
-    pub(crate) fn new(path: &Path, columns: Vec<String>) -> anyhow::Result<Self> {
-        Ok(Self { path: path.to_owned(), columns, records: Vec::new() })
+    pub(crate) fn new(path: &Path, columns: Vec<String>) -> Self {
+        Self { path: path.to_owned(), columns, records: Vec::new() }
     }
 
-    #[expect(clippy::unnecessary_wraps, reason = "the same shape as the other writers")]
-    pub(crate) fn write(&mut self, record: Record) -> anyhow::Result<()> {
+    pub(crate) fn write(&mut self, record: Record) {
         self.records.push(record);
-        Ok(())
     }
 
     pub(crate) fn finish(self) -> anyhow::Result<()> {

@@ -1,10 +1,10 @@
 //! Results for programs: CSV, JSON, JSON lines and Parquet from one kind of record.
 
 mod arrays;
-mod record;
-mod text;
 #[cfg(feature = "parquet")]
 mod columnar;
+mod record;
+mod text;
 
 use std::{
     io::Write,
@@ -29,7 +29,7 @@ pub(crate) enum Format {
 
 /// Writes records in a [`Format`], as they come where the form allows it.
 pub(crate) enum RecordWriter {
-    Csv(text::CsvWriter),
+    Csv(Box<text::CsvWriter>),
     JsonLines(Box<dyn Write>),
     Json(Box<dyn Write>, Vec<Record>),
     #[cfg(feature = "parquet")]
@@ -39,13 +39,17 @@ pub(crate) enum RecordWriter {
 impl RecordWriter {
     /// Starts writing to `output`, or to standard output. `columns` are the fields every record
     /// has, in order.
-    pub(crate) fn new(format: &Format, columns: Vec<String>, output: Option<&Path>) -> anyhow::Result<Self> {
+    pub(crate) fn new(
+        format: &Format,
+        columns: Vec<String>,
+        output: Option<&Path>,
+    ) -> anyhow::Result<Self> {
         Ok(match format {
-            Format::Csv => Self::Csv(text::CsvWriter::new(sink(output)?, columns)?),
+            Format::Csv => Self::Csv(Box::new(text::CsvWriter::new(sink(output)?, columns)?)),
             Format::JsonLines => Self::JsonLines(sink(output)?),
             Format::Json => Self::Json(sink(output)?, Vec::new()),
             #[cfg(feature = "parquet")]
-            Format::Parquet(path) => Self::Parquet(columnar::ParquetWriter::new(path, columns)?),
+            Format::Parquet(path) => Self::Parquet(columnar::ParquetWriter::new(path, columns)),
             #[cfg(not(feature = "parquet"))]
             Format::Parquet(_) => anyhow::bail!(
                 "this build of auscult writes no Parquet; build it with --features parquet, or use --csv"
@@ -66,7 +70,10 @@ impl RecordWriter {
                 Ok(())
             }
             #[cfg(feature = "parquet")]
-            Self::Parquet(writer) => writer.write(record),
+            Self::Parquet(writer) => {
+                writer.write(record);
+                Ok(())
+            }
         }
     }
 

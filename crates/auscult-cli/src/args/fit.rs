@@ -1,0 +1,101 @@
+//! `auscult fit`.
+
+use std::path::PathBuf;
+
+use auscult_core::{Combine, DensityExponent, DensityRule, FalseAlarmRate, Method, Metric};
+use clap::Args;
+
+use super::{FrontEndArguments, InputArguments, VisitArguments};
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  auscult fit recordings/ -o pump.auscult            sub-folders of recordings/ are the visits
+  auscult fit list.csv -o pump.auscult               columns: path, and visit if you have it
+  auscult fit *.wav --visit monday -o pump.auscult   one visit; add others with: auscult model add
+
+Silent, constant, damaged and unreadable recordings are skipped and named; the exit code is then 2
+and the model holds the others.")]
+pub(crate) struct FitArguments {
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+
+    /// The model file to write; replaced only when the new one is complete.
+    #[arg(short, long, value_name = "MODEL")]
+    pub(crate) output: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) visits: VisitArguments,
+
+    #[command(flatten)]
+    pub(crate) front_end: FrontEndArguments,
+
+    #[command(flatten)]
+    pub(crate) comparing: ComparingArguments,
+
+    #[command(flatten)]
+    pub(crate) memory: MemoryArguments,
+
+    /// Print what was done as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How a clip is compared with the references.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Comparing (the defaults are the paper's)")]
+pub(crate) struct ComparingArguments {
+    /// global: nearest reference, whole vector. beam: nearest references per band. adabeam: beam
+    /// on the average and the loudest moments, fused; the default where the front end has both.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) method: Option<Method>,
+
+    /// Positions in a band (paper: 38 for log-mel, 20 for mfcc, 3200 for lpc).
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
+    pub(crate) band_width: Option<usize>,
+
+    /// Positions between band starts; the band width if not given.
+    #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    pub(crate) band_stride: Option<usize>,
+
+    /// Neighbours in local density normalisation; 0 compares plain distances.
+    #[arg(long, default_value_t = 1, value_name = "K", allow_negative_numbers = true)]
+    pub(crate) neighbours: usize,
+
+    /// How much of the local density counts: 1 is the paper, 0 none, auto learns it per band from
+    /// the references.
+    #[arg(long, default_value_t = DensityExponent::Fixed(1.0), value_name = "T|auto")]
+    #[arg(allow_negative_numbers = true)]
+    pub(crate) density_exponent: DensityExponent,
+
+    /// minimum-ratio (the paper's equation 7) or at-nearest (its appendix).
+    #[arg(long, default_value_t = DensityRule::MinimumRatio, value_name = "NAME")]
+    pub(crate) density_rule: DensityRule,
+
+    /// cosine, unit-euclidean, euclidean or squared-euclidean.
+    #[arg(long, default_value_t = Metric::Cosine, value_name = "NAME")]
+    pub(crate) metric: Metric,
+
+    /// How band scores become one: mean, max or min.
+    #[arg(long, default_value_t = Combine::Mean, value_name = "NAME")]
+    pub(crate) aggregate: Combine,
+
+    /// How the two views become one: mean, max or min. With --method global this is the paper's
+    /// "+ DMM".
+    #[arg(long, value_name = "NAME")]
+    pub(crate) fuse: Option<Combine>,
+}
+
+/// What is remembered, and what is promised.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Memory and verdicts")]
+pub(crate) struct MemoryArguments {
+    /// Keep at most so many references, chosen to cover the rest; always the same choice.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) max_references: Option<usize>,
+
+    /// Share of normal clips that may be called anomalous, such as 5% or 0.01. Needs 1/rate - 1
+    /// normal clips (19 for 5%, 99 for 1%); below that no verdict is given.
+    #[arg(long, default_value = "5%", value_name = "RATE", allow_negative_numbers = true)]
+    pub(crate) false_alarm_rate: FalseAlarmRate,
+}

@@ -1,0 +1,74 @@
+//! Where sound comes from and how it is read.
+
+use clap::{Args, ValueEnum};
+
+/// Where sound comes from.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Reading sound")]
+pub(crate) struct InputArguments {
+    /// Files, folders (searched with all sub-folders), glob patterns, CSV or JSONL manifests (a
+    /// path column; visit and domain if you have them), or - for standard input.
+    #[arg(required = true, value_name = "PATH", help_heading = None)]
+    pub(crate) paths: Vec<String>,
+
+    /// Time from the start of one clip to the next in long recordings; one clip length if not
+    /// given. Shorter makes clips overlap.
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub(crate) hop_seconds: Option<f64>,
+
+    /// Which clips of a recording to take.
+    #[arg(long, value_enum, default_value_t = Clips::All)]
+    pub(crate) clips: Clips,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Clips {
+    /// All clips; a rest shorter than a clip at the end of a longer recording is left out.
+    All,
+    /// The first clip of each file only.
+    First,
+}
+
+/// How references are grouped.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Visits")]
+pub(crate) struct VisitArguments {
+    /// The visit these recordings belong to, such as a date. Without it the first sub-folder of a
+    /// given folder, or a manifest column, names the visit. Thresholds are learned by leaving out
+    /// whole visits, so record on at least two.
+    #[arg(long)]
+    pub(crate) visit: Option<String>,
+
+    /// The domain these recordings belong to, such as source or target; kept for your records.
+    #[arg(long)]
+    pub(crate) domain: Option<String>,
+}
+
+/// How sound becomes vectors.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Front end")]
+pub(crate) struct FrontEndArguments {
+    /// How sound becomes numbers: log-mel (energy in mel bands), mfcc (cepstrum) or lpc (spectrum
+    /// of an all-pole model).
+    #[arg(long, default_value = "log-mel", value_name = "NAME")]
+    pub(crate) front_end: String,
+
+    /// Which form of the front end. log-mel: s15 (default), kaldi, dcase, beats-input, eat-input;
+    /// mfcc: kaldi (default), no-lifter, s15, s15-no-lifter, librosa; lpc: spectrum (default),
+    /// inverse.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) convention: Option<String>,
+
+    /// Length of a clip, 0.1 to 600 s. Longer recordings are cut into clips, shorter ones padded
+    /// with silence.
+    #[arg(long, default_value_t = 10.0, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub(crate) clip_seconds: f64,
+
+    /// Sample rate everything is brought to, 1000 to 384000 Hz.
+    #[arg(long, default_value_t = 16_000, value_name = "HZ", allow_negative_numbers = true)]
+    pub(crate) sample_rate: u32,
+
+    /// Which channel to take: 0, 1, ... or mean.
+    #[arg(long, default_value = "0", value_name = "0|mean|N", allow_negative_numbers = true)]
+    pub(crate) channel: String,
+}

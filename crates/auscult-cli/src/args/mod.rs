@@ -1,0 +1,71 @@
+//! What the user can type.
+
+#![expect(clippy::doc_markdown, reason = "doc comments are help texts here, not Markdown")]
+
+mod features;
+mod fit;
+mod format;
+mod input;
+mod model;
+mod score;
+mod synth;
+
+use clap::{Parser, Subcommand};
+
+pub(crate) use self::{
+    features::{FeatureView, FeaturesArguments},
+    fit::{ComparingArguments, FitArguments},
+    format::FormatArguments,
+    input::{Clips, FrontEndArguments, InputArguments, VisitArguments},
+    model::{InspectArguments, ModelCommand},
+    score::{ExplainArguments, ScoreArguments, ScoringArguments},
+    synth::{DemoArguments, SynthArguments},
+};
+use crate::version;
+
+/// Listens to machines: remembers how a healthy one sounds and says, clip by clip, how far a new
+/// sound is from that, in which frequency band, and whether it matters.
+///
+/// A first look:      auscult demo
+/// Learn a machine:   auscult fit recordings/ -o pump.auscult
+/// Check new sound:   auscult score pump.auscult today/*.wav
+/// Ask why:           auscult explain pump.auscult today/odd.wav
+#[derive(Debug, Parser)]
+#[command(name = "auscult", version = version::long(), verbatim_doc_comment, max_term_width = 100)]
+#[command(after_help = "Exit codes: 0 nothing anomalous; 1 something anomalous (with \
+    --fail-on-anomaly); 2 the command could not do all of its work.")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+
+    /// Threads to use, 1 to 512; all cores if not given. Results do not depend on it.
+    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=512))]
+    pub(crate) jobs: Option<u16>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Make a synthetic machine, learn it, check it, and write a report with pictures.
+    Demo(DemoArguments),
+    /// Learn how a machine sounds from normal recordings and write a model file.
+    Fit(FitArguments),
+    /// Score new recordings against a model.
+    Score(ScoreArguments),
+    /// Say in sentences what differs in each clip, from which reference, and by how many dB.
+    Explain(ExplainArguments),
+    /// Show what a model holds.
+    Inspect(InspectArguments),
+    /// Change or check a model without the recordings it was made from.
+    #[command(subcommand)]
+    Model(ModelCommand),
+    /// Compute feature vectors, for other tools.
+    Features(FeaturesArguments),
+    /// Write synthetic machines: fan, pump, valve and slider, healthy and faulty.
+    Synth(SynthArguments),
+    /// Print a completion script for a shell.
+    Completions {
+        /// The shell.
+        shell: clap_complete::Shell,
+    },
+}

@@ -1,0 +1,70 @@
+//! `auscult score` and `auscult explain`.
+
+use std::path::PathBuf;
+
+use auscult_core::FalseAlarmRate;
+use clap::Args;
+
+use super::{FormatArguments, InputArguments};
+
+#[derive(Debug, Args)]
+pub(crate) struct ScoringArguments {
+    /// The model file, made by auscult fit.
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) input: InputArguments,
+
+    /// Which channel to take, if not the one the model was made with.
+    #[arg(long, value_name = "0|mean|N", allow_negative_numbers = true)]
+    #[arg(help_heading = "Reading sound")]
+    pub(crate) channel: Option<String>,
+
+    /// Share of normal clips that may be called anomalous, such as 5% or 0.01, if not the model's.
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    pub(crate) false_alarm_rate: Option<FalseAlarmRate>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Columns: path, start_seconds, score (higher is further from normal), p_value (share of
+normal clips that score at least as high), calibrated (0 to 1), and the verdict:
+  normal, anomalous   at the model's false-alarm rate
+  undecided           the model has too few normal clips to promise that rate
+  silent, constant, not-finite, too-short, not-scored   no sound of a machine; there is no score
+
+Examples:
+  auscult score pump.auscult today/                         a table
+  auscult score pump.auscult today/ --csv > today.csv       for a spreadsheet
+  auscult score pump.auscult today/ --fail-on-anomaly       for a script: exit code 1 if anomalous
+  arecord -f S16_LE -r 16000 | auscult score pump.auscult - --jsonl   live, a line a clip")]
+pub(crate) struct ScoreArguments {
+    #[command(flatten)]
+    pub(crate) scoring: ScoringArguments,
+
+    #[command(flatten)]
+    pub(crate) format: FormatArguments,
+
+    /// Add the scores of every view and band to the results for programs.
+    #[arg(long)]
+    pub(crate) bands: bool,
+
+    /// Say in sentences what differs, below the table or in the JSON.
+    #[arg(long)]
+    pub(crate) explain: bool,
+
+    /// Exit with 1 if any clip is anomalous.
+    #[arg(long)]
+    pub(crate) fail_on_anomaly: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArguments {
+    #[command(flatten)]
+    pub(crate) scoring: ScoringArguments,
+
+    /// Print JSON: every band with its hertz, times normal, closest reference and levels.
+    #[arg(long)]
+    pub(crate) json: bool,
+}

@@ -1,0 +1,92 @@
+//! What `fit` and `model` tell about a model they wrote.
+
+use std::{collections::BTreeSet, fmt, path::Path};
+
+use auscult_core::{Basis, Model};
+use serde::Serialize;
+
+use super::gathering::Counts;
+use crate::printer::{Printer, count};
+
+/// Says what the threshold cannot be trusted for.
+pub(super) fn warn_about_calibration(model: &Model, printer: &Printer) {
+    let rate = model.settings().false_alarm_rate;
+    let (have, need) = (model.calibration().scores().len(), rate.calibration_floor());
+    if have < need {
+        printer.note(format!(
+            "no verdicts yet: a false-alarm rate of {rate} needs {need} normal clips, {} more than the \
+             {have} here; record more, or promise less with --false-alarm-rate",
+            need - have
+        ));
+    }
+    match model.calibration().basis() {
+        Basis::Visits => {}
+        Basis::Files => printer.note(
+            "all references count as one visit: verdicts are calibrated by leaving out files, which promises \
+             too few false alarms if the files were recorded together; record on other days and add them \
+             (sub-folders, a manifest column or --visit name the visit)",
+        ),
+        Basis::Clips => printer.note(
+            "all references come from one recording: verdicts are calibrated by leaving out single clips, \
+             which promises too few false alarms; record on other days and add them",
+        ),
+    }
+}
+
+/// What `fit` tells at the end.
+#[derive(Debug, Serialize)]
+pub(super) struct Summary {
+    model: String,
+    front_end: String,
+    references: usize,
+    visits: usize,
+    bands: usize,
+    calibrated_by: &'static str,
+    false_alarm_rate: f64,
+    threshold: Option<f64>,
+    #[serde(flatten)]
+    pub(super) counts: Counts,
+}
+
+impl Summary {
+    pub(super) fn new(model: &Model, path: &Path, counts: Counts) -> Self {
+        let visits: BTreeSet<_> =
+            model.references().provenance().iter().filter_map(|from| from.visit.as_ref()).collect();
+        Self {
+            model: path.display().to_string(),
+            front_end: model.settings().front_end.to_string(),
+            references: model.references().len(),
+            visits: visits.len(),
+            bands: model.detector().beam().layout().bands().len(),
+            calibrated_by: model.calibration().basis().name(),
+            false_alarm_rate: model.settings().false_alarm_rate.into(),
+            threshold: model.threshold(),
+            counts,
+        }
+    }
+}
+
+impl fmt::Display for Summary {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(formatter, "model       {}", self.model)?;
+        writeln!(formatter, "front end   {}, {}", self.front_end, count(self.bands, "band"))?;
+        writeln!(
+            formatter,
+            "references  {} from {}, {}; {} skipped, {} left out as copies",
+            self.references,
+            count(self.counts.files, "file"),
+            count(self.visits, "visit"),
+            self.counts.skipped,
+            self.counts.copies
+        )?;
+        match self.threshold {
+            Some(threshold) => writeln!(
+                formatter,
+                "threshold   {threshold:.4} for at most {} % false alarms, calibrated by leaving out {}",
+                self.false_alarm_rate * 100.0,
+                self.calibrated_by
+            ),
+            None => writeln!(formatter, "threshold   none yet"),
+        }
+    }
+}
