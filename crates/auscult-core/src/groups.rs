@@ -2,9 +2,37 @@
 
 use std::collections::BTreeMap;
 
-use crate::{memory::Provenance, names::named_choices};
+use crate::{Error, Result, memory::Provenance, names::named_choices};
 
-/// What is left out to learn how unseen normal sound scores.
+/// How calibration scores are to be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum CalibrationScheme {
+    /// Leave out visits if there are two, else files, else contiguous blocks of the one recording.
+    #[default]
+    Auto,
+    /// Leave out visits.
+    Visits,
+    /// Leave out files.
+    Files,
+    /// Leave out contiguous blocks of each recording.
+    Blocks,
+    /// Leave out single clips.
+    Clips,
+    /// Keep every third visit (or file, or block) out of the memory and score it against the rest.
+    Split,
+}
+
+named_choices!(CalibrationScheme, "calibration scheme", {
+    Auto => "auto",
+    Visits => "visits",
+    Files => "files",
+    Blocks => "blocks",
+    Clips => "clips",
+    Split => "split",
+});
+
+/// What was left out to learn how unseen normal sound scores.
 ///
 /// Clips of one visit resemble each other, so leaving out single clips promises too few false
 /// alarms. Each step down this list is a weaker promise.
@@ -12,15 +40,18 @@ use crate::{memory::Provenance, names::named_choices};
 pub enum Basis {
     /// A whole visit at a time.
     Visits,
-    /// A whole file at a time: there is only one visit.
+    /// A whole file at a time.
     Files,
-    /// One clip at a time: there is only one file.
+    /// A contiguous part of a recording at a time; its neighbours in time stay.
+    Blocks,
+    /// One clip at a time.
     Clips,
 }
 
 named_choices!(Basis, "calibration basis", {
     Visits => "visits",
     Files => "files",
+    Blocks => "blocks",
     Clips => "clips",
 });
 
@@ -32,29 +63,74 @@ pub struct Groups {
     count: usize,
 }
 
+/// A recording is cut into so many blocks.
+const BLOCKS: usize = 10;
+
 impl Groups {
     /// Groups by visit; a file that belongs to no visit is one of its own. With fewer than two
-    /// visits by file, with one file by clip.
+    /// visits by file, with one file by blocks.
     pub fn of(provenance: &[Provenance]) -> Self {
-        let visits = provenance.iter().any(|from| from.visit.is_some()).then(|| {
-            Self::by_key(Basis::Visits, provenance, |from| match &from.visit {
-                Some(visit) => (0, visit.as_str()),
-                None => (1, from.source.as_str()),
-            })
-        });
-        let enough = |groups: &Self| groups.count >= 2;
-        visits
-            .filter(enough)
-            .or_else(|| {
-                Some(Self::by_key(Basis::Files, provenance, |from| (0, from.source.as_str())))
-                    .filter(enough)
-            })
-            .unwrap_or_else(|| Self::clips(provenance.len()))
+        let candidates = [Self::visits(provenance), Self::files(provenance)];
+        candidates.into_iter().find(Self::has_two).unwrap_or_else(|| Self::blocks(provenance))
+    }
+
+    /// The groups a scheme asks for; a split is made of the groups of `auto`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] if there are not two of them, for a split not three.
+    pub fn by_scheme(scheme: CalibrationScheme, provenance: &[Provenance]) -> Result<Self> {
+        let (groups, needed) = match scheme {
+            CalibrationScheme::Auto => return Ok(Self::of(provenance)),
+            CalibrationScheme::Visits => (Self::visits(provenance), 2),
+            CalibrationScheme::Files => (Self::files(provenance), 2),
+            CalibrationScheme::Blocks => (Self::blocks(provenance), 2),
+            CalibrationScheme::Clips => (Self::clips(provenance.len()), 2),
+            CalibrationScheme::Split => (Self::of(provenance), SPLIT),
+        };
+        if groups.count >= needed {
+            return Ok(groups);
+        }
+        let allowed = format!("possible: leaving out {} needs at least {needed} of them", groups.basis);
+        Err(Error::setting("calibration scheme", allowed, format!("{scheme} with {}", groups.count)))
     }
 
     /// Every reference on its own: plain leave-one-out.
     pub fn clips(count: usize) -> Self {
         Self { basis: Basis::Clips, of: (0..count).collect(), count }
+    }
+
+    fn visits(provenance: &[Provenance]) -> Self {
+        if provenance.iter().all(|from| from.visit.is_none()) {
+            return Self { basis: Basis::Visits, of: vec![0; provenance.len()], count: 1 };
+        }
+        Self::by_key(Basis::Visits, provenance, |from| match &from.visit {
+            Some(visit) => (0, visit.as_str()),
+            None => (1, from.source.as_str()),
+        })
+    }
+
+    fn files(provenance: &[Provenance]) -> Self {
+        Self::by_key(Basis::Files, provenance, |from| (0, from.source.as_str()))
+    }
+
+    /// Contiguous tenths of each file, in the order its clips are in.
+    fn blocks(provenance: &[Provenance]) -> Self {
+        let files = Self::files(provenance);
+        let mut sizes = vec![0_usize; files.count];
+        for &file in &files.of {
+            sizes[file] += 1;
+        }
+        let mut seen = vec![0_usize; files.count];
+        let mut numbers = BTreeMap::new();
+        let mut of = Vec::with_capacity(provenance.len());
+        for &file in &files.of {
+            let block = seen[file] / sizes[file].div_ceil(BLOCKS);
+            seen[file] += 1;
+            let next = numbers.len();
+            of.push(*numbers.entry((file, block)).or_insert(next));
+        }
+        Self { basis: Basis::Blocks, count: numbers.len(), of }
     }
 
     /// Numbers the keys in order of appearance.
@@ -72,6 +148,10 @@ impl Groups {
         Self { basis, count: numbers.len(), of }
     }
 
+    fn has_two(&self) -> bool {
+        self.count >= 2
+    }
+
     /// What the groups are.
     pub fn basis(&self) -> Basis {
         self.basis
@@ -86,7 +166,15 @@ impl Groups {
     pub fn count(&self) -> usize {
         self.count
     }
+
+    /// The references a split keeps out of the memory, and the others.
+    pub(crate) fn split(&self) -> (Vec<usize>, Vec<usize>) {
+        (0..self.of.len()).partition(|&index| self.of[index] % SPLIT == SPLIT - 1)
+    }
 }
+
+/// Every third group is kept for calibration in a split.
+const SPLIT: usize = 3;
 
 #[cfg(test)]
 mod tests {
@@ -104,11 +192,30 @@ mod tests {
     }
 
     #[test]
-    fn one_visit_falls_back_to_files_and_one_file_to_clips() {
+    fn one_visit_falls_back_to_files_and_one_file_to_blocks() {
         let groups =
             Groups::of(&[from("a", Some("mon")), from("a", Some("mon")), from("b", Some("mon"))]);
         assert_eq!((groups.basis(), groups.members()), (Basis::Files, [0, 0, 1].as_slice()));
-        let groups = Groups::of(&[from("a", None), from("a", None)]);
-        assert_eq!((groups.basis(), groups.members()), (Basis::Clips, [0, 1].as_slice()));
+        let one_file = vec![from("a", None); 25];
+        let groups = Groups::of(&one_file);
+        assert_eq!((groups.basis(), groups.count()), (Basis::Blocks, 9));
+        assert_eq!(groups.members()[..4], [0, 0, 0, 1]);
+    }
+
+    #[test]
+    fn a_scheme_that_is_not_possible_is_refused_with_the_reason() {
+        let error = Groups::by_scheme(CalibrationScheme::Visits, &[from("a", None), from("b", None)])
+            .unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "calibration scheme must be possible: leaving out visits needs at least 2 of them, got visits with 1"
+        );
+    }
+
+    #[test]
+    fn a_split_keeps_every_third_group_out() {
+        let provenance: Vec<Provenance> = ["a", "b", "c", "d"].map(|name| from(name, None)).to_vec();
+        let groups = Groups::by_scheme(CalibrationScheme::Split, &provenance).unwrap();
+        assert_eq!(groups.split(), (vec![2], vec![0, 1, 3]));
     }
 }

@@ -3,9 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Beam, BeamSettings, Calibration, ClipScore, ClipSettings, ClipVectors, Detector, Error,
-    FalseAlarmRate, FittedBeam, FrontEnd, FrontEndIdentity, Groups, References, Result, Scorer,
-    Verdict,
+    Beam, BeamSettings, Calibration, CalibrationScheme, ClipScore, ClipSettings, ClipVectors,
+    Confidence, Detector, Error, FalseAlarmRate, FittedBeam, FrontEnd, FrontEndIdentity, Groups,
+    Promise, References, Result, Scorer, Verdict,
 };
 
 /// What a model is made with.
@@ -25,6 +25,12 @@ pub struct ModelSettings {
     pub max_references: Option<usize>,
     /// The promised false-alarm rate.
     pub false_alarm_rate: FalseAlarmRate,
+    /// How sure the promise is of this calibration set; `None` promises it on average.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
+    /// How calibration scores are made.
+    #[serde(default)]
+    pub calibration: CalibrationScheme,
 }
 
 impl ModelSettings {
@@ -37,7 +43,14 @@ impl ModelSettings {
             detector,
             max_references: None,
             false_alarm_rate: FalseAlarmRate::default(),
+            confidence: None,
+            calibration: CalibrationScheme::default(),
         }
+    }
+
+    /// What is promised about normal clips.
+    pub fn promise(&self) -> Promise {
+        Promise { rate: self.false_alarm_rate, confidence: self.confidence }
     }
 }
 
@@ -107,19 +120,23 @@ impl Model {
             return Err(Error::setting("max references", "at least 1", 0));
         }
         let beam = settings.detector.clone().check(references.axis_len())?;
-        match settings.max_references {
-            Some(most) if references.len() > most => {
-                let calibration = calibrate_coresets(&beam, &references, most)?;
-                let kept = references.select(&beam.coreset(&references, most)?);
-                Ok(Self { settings, detector: beam.fit(kept)?, calibration })
-            }
-            _ => {
-                let basis = Groups::of(references.provenance()).basis();
-                let detector = beam.fit(references)?;
-                let scores = detector.left_out_scores().iter().flatten().copied().collect();
-                Ok(Self { settings, detector, calibration: Calibration::new(basis, scores) })
-            }
+        let groups = Groups::by_scheme(settings.calibration, references.provenance())?;
+        let most = settings.max_references.unwrap_or(usize::MAX);
+        if settings.calibration == CalibrationScheme::Split {
+            let (out, kept) = groups.split();
+            let detector = fit_bounded(&beam, &references.select(&kept), most)?;
+            let scores = scores_of(&detector, &references, &out)?;
+            let calibration = Calibration::with_domains(groups.basis(), scores);
+            return Ok(Self { settings, detector, calibration });
         }
+        if references.len() > most {
+            let calibration = calibrate_coresets(&beam, &references, &groups, most)?;
+            let detector = fit_bounded(&beam, &references, most)?;
+            return Ok(Self { settings, detector, calibration });
+        }
+        let detector = beam.fit_with_groups(references, &groups)?;
+        let calibration = calibration_of(&detector, &groups);
+        Ok(Self { settings, detector, calibration })
     }
 
     /// This model with more references, the same as a fresh fit on the old ones followed by the
@@ -164,13 +181,22 @@ impl Model {
 
     /// Fits the references again and compares every number.
     ///
-    /// Calibration scores of a coreset came from clips that are gone; they are not compared.
+    /// Calibration scores of a coreset or a split came from clips that are gone; they are not
+    /// compared.
     ///
     /// # Errors
     ///
     /// [`Error::DamagedModel`] with what differs.
     pub fn verify(&self) -> Result<()> {
-        let fresh = self.detector.beam().fit(self.references().clone())?;
+        // Of a coreset or a split only the kept references are left to group.
+        let whole = self.settings.max_references.is_none()
+            && self.settings.calibration != CalibrationScheme::Split;
+        let provenance = self.references().provenance();
+        let groups = match whole {
+            true => Groups::by_scheme(self.settings.calibration, provenance)?,
+            false => Groups::of(provenance),
+        };
+        let fresh = self.detector.beam().fit_with_groups(self.references().clone(), &groups)?;
         let same = |what: &str, same: bool| match same {
             true => Ok(()),
             false => Err(Error::DamagedModel {
@@ -182,12 +208,7 @@ impl Model {
         };
         same("local scales", fits(&fresh) == fits(&self.detector))?;
         same("left-out scores", fresh.left_out_scores() == self.detector.left_out_scores())?;
-        if self.settings.max_references.is_none() {
-            let scores = fresh.left_out_scores().iter().flatten().copied().collect();
-            let calibration = Calibration::new(self.calibration.basis(), scores);
-            same("calibration scores", calibration == self.calibration)?;
-        }
-        Ok(())
+        same("calibration scores", !whole || calibration_of(&fresh, &groups) == self.calibration)
     }
 
     /// Scores one clip.
@@ -201,12 +222,13 @@ impl Model {
 
     /// What a score of this model's detector means.
     pub fn judge(&self, score: ClipScore) -> ScoredClip {
-        ScoredClip {
-            p_value: self.calibration.p_value(score.value),
-            calibrated: self.calibration.calibrated(score.value),
-            verdict: self.calibration.verdict(score.value, self.settings.false_alarm_rate),
-            score,
-        }
+        judge(score, &self.calibration, self.settings.promise())
+    }
+
+    /// What a score means for a clip of a known domain: the promise holds within the domain
+    /// (Mondrian), and needs enough calibration clips of it.
+    pub fn judge_in_domain(&self, score: ClipScore, domain: &str) -> ScoredClip {
+        judge(score, &self.calibration.of_domain(domain), self.settings.promise())
     }
 
     /// Refuses a front end that gives other numbers than the one the model was made with.
@@ -245,7 +267,7 @@ impl Model {
 
     /// The score from which clips are anomalous, if it can be promised.
     pub fn threshold(&self) -> Option<f64> {
-        self.calibration.threshold(self.settings.false_alarm_rate)
+        self.calibration.threshold(self.settings.promise())
     }
 
     pub(crate) fn from_parts(
@@ -257,25 +279,60 @@ impl Model {
     }
 }
 
+fn judge(score: ClipScore, calibration: &Calibration, promise: Promise) -> ScoredClip {
+    ScoredClip {
+        p_value: calibration.p_value(score.value),
+        calibrated: calibration.calibrated(score.value),
+        verdict: calibration.verdict(score.value, promise),
+        score,
+    }
+}
+
+/// Fits at most `most` references, chosen to cover all.
+fn fit_bounded(beam: &Beam, references: &References, most: usize) -> Result<FittedBeam> {
+    beam.fit(references.select(&beam.coreset(references, most)?))
+}
+
+/// The calibration that left-out scores are.
+fn calibration_of(detector: &FittedBeam, groups: &Groups) -> Calibration {
+    let provenance = detector.references().provenance();
+    let scores = detector.left_out_scores().iter().zip(provenance);
+    let scores = scores.filter_map(|(score, from)| Some(((*score)?, from.domain.clone())));
+    Calibration::with_domains(groups.basis(), scores.collect())
+}
+
+/// Scores of the references at `indices` against another memory, with their domains.
+fn scores_of(
+    detector: &FittedBeam,
+    references: &References,
+    indices: &[usize],
+) -> Result<Vec<(f64, Option<String>)>> {
+    let clips = indices.iter().filter_map(|&index| Some((index, references.clip(index)?)));
+    clips
+        .map(|(index, clip)| {
+            let domain = references.provenance()[index].domain.clone();
+            Ok((detector.score(&clip)?.value, domain))
+        })
+        .collect()
+}
+
 /// Scores every reference against a coreset of the others: leaving clips out of a coreset they
 /// helped to choose would flatter it, so each part of the groups gets its own.
-fn calibrate_coresets(beam: &Beam, references: &References, most: usize) -> Result<Calibration> {
-    let groups = Groups::of(references.provenance());
+fn calibrate_coresets(
+    beam: &Beam,
+    references: &References,
+    groups: &Groups,
+    most: usize,
+) -> Result<Calibration> {
     let folds = groups.count().min(MOST_FOLDS);
     let mut scores = Vec::with_capacity(references.len());
     for fold in 0..folds {
-        let (out, kept): (Vec<usize>, Vec<usize>) =
-            (0..references.len()).partition(|&index| groups.members()[index] % folds == fold);
-        if kept.is_empty() {
-            continue;
-        }
-        let kept = references.select(&kept);
-        let fitted = beam.fit(kept.select(&beam.coreset(&kept, most)?))?;
-        for index in out {
-            if let Some(clip) = references.clip(index) {
-                scores.push(fitted.score(&clip)?.value);
-            }
+        let (out, kept): (Vec<usize>, Vec<usize>) = (0..references.len())
+            .partition(|&index| groups.members()[index] % folds == fold);
+        if !kept.is_empty() {
+            let detector = fit_bounded(beam, &references.select(&kept), most)?;
+            scores.extend(scores_of(&detector, references, &out)?);
         }
     }
-    Ok(Calibration::new(groups.basis(), scores))
+    Ok(Calibration::with_domains(groups.basis(), scores))
 }

@@ -1,83 +1,22 @@
 //! Conformal p-values from left-out scores.
 
-use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 
-use super::Verdict;
-use crate::{Basis, Error, Result};
-
-/// The share of normal clips that may be called anomalous, above 0 and below 1.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
-#[serde(try_from = "f64", into = "f64")]
-pub struct FalseAlarmRate(f64);
-
-impl Default for FalseAlarmRate {
-    /// 5 %: the smallest round rate that 19 calibration clips can promise.
-    fn default() -> Self {
-        Self(0.05)
-    }
-}
-
-impl TryFrom<f64> for FalseAlarmRate {
-    type Error = Error;
-
-    fn try_from(rate: f64) -> Result<Self> {
-        if rate > 0.0 && rate < 1.0 {
-            Ok(Self(rate))
-        } else {
-            Err(Error::setting("false-alarm rate", "above 0 and below 1 (0.05 or 5%)", rate))
-        }
-    }
-}
-
-impl From<FalseAlarmRate> for f64 {
-    fn from(rate: FalseAlarmRate) -> Self {
-        rate.0
-    }
-}
-
-impl FalseAlarmRate {
-    /// How many calibration scores a promise of this rate needs: 1 / rate - 1.
-    pub fn calibration_floor(self) -> usize {
-        // A hair below, so that 1 / 0.05 is 20 and not 20.000000000000004.
-        (1.0 / self.0 - 1.0 - 1e-9).ceil().max(1.0) as usize
-    }
-}
-
-impl std::fmt::Display for FalseAlarmRate {
-    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(formatter, "{} %", (self.0 * 1e6).round() / 1e4)
-    }
-}
-
-impl std::str::FromStr for FalseAlarmRate {
-    type Err = Error;
-
-    /// Takes `0.05`, `5%` or `5 %`.
-    fn from_str(text: &str) -> Result<Self> {
-        let number = |text: &str| {
-            text.trim().parse::<f64>().map_err(|_| {
-                Error::setting("false-alarm rate", "a number such as 0.05 or 5%", text)
-            })
-        };
-        match text.trim().strip_suffix('%') {
-            Some(percent) => Self::try_from(number(percent)? / 100.0),
-            None => Self::try_from(number(text)?),
-        }
-    }
-}
+use super::{Promise, Verdict};
+use crate::Basis;
 
 /// Scores of normal clips that the memory had not seen.
 ///
 /// # Examples
 ///
 /// ```
-/// use auscult_core::{Basis, Calibration, FalseAlarmRate, Verdict};
+/// use auscult_core::{Basis, Calibration, Promise, Verdict};
 ///
 /// let calibration = Calibration::new(Basis::Visits, (1..=19).map(f64::from).collect());
-/// let rate = FalseAlarmRate::try_from(0.05)?;
+/// let promise = Promise { rate: "5%".parse()?, confidence: None };
 /// assert_eq!(calibration.p_value(25.0), Some(0.05));
-/// assert_eq!(calibration.verdict(25.0, rate), Verdict::Anomalous);
-/// assert_eq!(calibration.verdict(18.5, rate), Verdict::Normal);
+/// assert_eq!(calibration.verdict(25.0, promise), Verdict::Anomalous);
+/// assert_eq!(calibration.verdict(18.5, promise), Verdict::Normal);
 /// # Ok::<(), auscult_core::Error>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
@@ -85,14 +24,41 @@ pub struct Calibration {
     basis: Basis,
     /// Ascending.
     scores: Vec<f64>,
+    /// The domain of each score, where domains are known.
+    domains: Vec<Option<String>>,
 }
 
 impl Calibration {
     /// A calibration from left-out scores; ones that are not numbers are dropped.
-    pub fn new(basis: Basis, mut scores: Vec<f64>) -> Self {
-        scores.retain(|score| !score.is_nan());
-        scores.sort_by(f64::total_cmp);
-        Self { basis, scores }
+    pub fn new(basis: Basis, scores: Vec<f64>) -> Self {
+        Self::with_domains(basis, scores.into_iter().map(|score| (score, None)).collect())
+    }
+
+    /// A calibration from left-out scores with the domain each clip belongs to.
+    pub fn with_domains(basis: Basis, mut scores: Vec<(f64, Option<String>)>) -> Self {
+        scores.retain(|(score, _)| !score.is_nan());
+        scores.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
+        let (scores, domains) = scores.into_iter().unzip();
+        Self { basis, scores, domains }
+    }
+
+    /// The domains there are scores of.
+    pub fn domain_names(&self) -> BTreeSet<&str> {
+        self.domains.iter().flatten().map(String::as_str).collect()
+    }
+
+    /// The domain of each score, in the scores' order.
+    pub(crate) fn domains(&self) -> &[Option<String>] {
+        &self.domains
+    }
+
+    /// The calibration of one domain alone (Mondrian): its promise holds for clips of that domain,
+    /// and it has its own floor. Empty if no score is of that domain.
+    #[must_use]
+    pub fn of_domain(&self, domain: &str) -> Self {
+        let scores = self.scores.iter().zip(&self.domains);
+        let scores = scores.filter(|(_, own)| own.as_deref() == Some(domain));
+        Self::with_domains(self.basis, scores.map(|(&score, own)| (score, own.clone())).collect())
     }
 
     /// What was left out to get the scores.
@@ -136,21 +102,16 @@ impl Calibration {
         Some(step * (above as f64 + (score - lower) / (upper - lower)))
     }
 
-    /// The score from which clips are anomalous at this rate; `None` if there are too few
-    /// calibration scores to promise it.
-    pub fn threshold(&self, rate: FalseAlarmRate) -> Option<f64> {
-        let count = self.scores.len();
-        if count < rate.calibration_floor() {
-            return None;
-        }
-        // p <= rate needs at most this many calibration scores at or above the clip's.
-        let allowed = (f64::from(rate) * (count + 1) as f64 + 1e-9).floor() as usize - 1;
-        Some(self.scores[count - 1 - allowed.min(count - 1)])
+    /// The score above which clips are anomalous; `None` if there are too few calibration scores to
+    /// keep the promise.
+    pub fn threshold(&self, promise: Promise) -> Option<f64> {
+        let rank = promise.rank(self.scores.len())?;
+        Some(self.scores[self.scores.len() - rank])
     }
 
-    /// Whether the score is anomalous at this rate.
-    pub fn verdict(&self, score: f64, rate: FalseAlarmRate) -> Verdict {
-        match self.threshold(rate) {
+    /// What the score says under this promise.
+    pub fn verdict(&self, score: f64, promise: Promise) -> Verdict {
+        match self.threshold(promise) {
             None => Verdict::Undecided,
             Some(threshold) if score > threshold => Verdict::Anomalous,
             Some(_) => Verdict::Normal,
@@ -165,28 +126,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn floors_are_those_of_the_conformal_quantile() {
-        let floor = |rate: f64| FalseAlarmRate::try_from(rate).unwrap().calibration_floor();
-        assert_eq!([floor(0.1), floor(0.05), floor(0.01), floor(0.5)], [9, 19, 99, 1]);
-    }
-
-    #[test]
-    fn rates_read_as_people_write_them() {
-        for text in ["5%", "0.05", " 5 % "] {
-            assert_eq!(text.parse::<FalseAlarmRate>().unwrap(), FalseAlarmRate::default());
-        }
-        for text in ["0", "1", "-1%", "100%", "often", "nan"] {
-            assert!(text.parse::<FalseAlarmRate>().is_err(), "{text}");
-        }
-        assert_eq!(FalseAlarmRate::default().to_string(), "5 %");
-    }
-
-    #[test]
     fn without_enough_scores_nothing_is_promised() {
         let calibration = Calibration::new(Basis::Clips, vec![1.0; 18]);
-        let rate = FalseAlarmRate::default();
-        assert_eq!(calibration.verdict(1e9, rate), Verdict::Undecided);
+        assert_eq!(calibration.verdict(1e9, Promise::default()), Verdict::Undecided);
         assert_eq!(Calibration::new(Basis::Clips, vec![]).p_value(1.0), None);
+    }
+
+    #[test]
+    fn a_domain_has_its_own_threshold() {
+        let of = |domain: &str, from: u32| {
+            let domain = Some(domain.to_owned());
+            (from..from + 19).map(|score| (f64::from(score), domain.clone())).collect::<Vec<_>>()
+        };
+        let scores = [of("source", 0), of("target", 100)].concat();
+        let calibration = Calibration::with_domains(Basis::Visits, scores);
+        let promise = Promise::default();
+        assert_eq!(calibration.threshold(promise), Some(118.0));
+        assert_eq!(calibration.of_domain("source").threshold(promise), Some(18.0));
+        assert_eq!(calibration.of_domain("other").threshold(promise), None);
     }
 
     proptest! {
@@ -194,13 +151,14 @@ mod tests {
         fn the_verdict_is_the_p_value_against_the_rate(
             scores in prop::collection::vec(0.0..10.0_f64, 1..200), score in 0.0..12.0_f64, percent in 1_u32..60,
         ) {
-            let rate = FalseAlarmRate::try_from(f64::from(percent) / 100.0).unwrap();
+            let rate = f64::from(percent) / 100.0;
+            let promise = Promise { rate: rate.try_into().unwrap(), confidence: None };
             let calibration = Calibration::new(Basis::Clips, scores);
             let p = calibration.p_value(score).unwrap();
-            match calibration.verdict(score, rate) {
-                Verdict::Anomalous => prop_assert!(p <= f64::from(rate) + 1e-9),
-                Verdict::Normal => prop_assert!(p > f64::from(rate) - 1e-9),
-                Verdict::Undecided => prop_assert!(calibration.scores().len() < rate.calibration_floor()),
+            match calibration.verdict(score, promise) {
+                Verdict::Anomalous => prop_assert!(p <= rate + 1e-9),
+                Verdict::Normal => prop_assert!(p > rate - 1e-9),
+                Verdict::Undecided => prop_assert!(calibration.scores().len() < promise.calibration_floor()),
             }
         }
 

@@ -1,8 +1,14 @@
 //! What a score means: p-values, a score from 0 to 1, and verdicts, from normal clips only.
 
 mod conformal;
+pub mod gamma;
+mod promise;
+pub mod tail;
 
-pub use self::conformal::{Calibration, FalseAlarmRate};
+pub use self::{
+    conformal::Calibration,
+    promise::{Confidence, FalseAlarmRate, Promise},
+};
 use crate::names::named_choices;
 
 /// What a score says about the clip at the promised false-alarm rate.

@@ -37,6 +37,9 @@ struct Header {
     /// The views the references have; the detector may use fewer.
     views: Vec<View>,
     calibration_basis: Basis,
+    /// The domain of each calibration score; empty if none is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    calibration_domains: Vec<Option<String>>,
     references: Vec<Provenance>,
 }
 
@@ -67,6 +70,7 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>> {
         axis_len: references.axis_len(),
         views: references.views().to_vec(),
         calibration_basis: model.calibration().basis(),
+        calibration_domains: known_domains(model.calibration()),
         references: references.provenance().to_vec(),
     };
     let unwritable = |error: &dyn std::fmt::Display| Error::DamagedModel {
@@ -93,6 +97,11 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>> {
     let metadata = HashMap::from([(KEY.to_owned(), envelope)]);
     safetensors::serialize(views.map_err(|error| unwritable(&error))?, Some(metadata))
         .map_err(|error| unwritable(&error))
+}
+
+/// The domains of calibration scores, nothing if no score has one.
+fn known_domains(calibration: &Calibration) -> Vec<Option<String>> {
+    if calibration.domain_names().is_empty() { Vec::new() } else { calibration.domains().to_vec() }
 }
 
 fn tensors_of(model: &Model) -> Vec<Tensor> {
@@ -185,7 +194,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model> {
     let fits = band_fits(&scales, &facts, count, bands);
     let left_out = left_out.into_iter().map(|score| (!score.is_nan()).then_some(score)).collect();
     let detector = FittedBeam::from_parts(beam, references, fits, left_out)?;
-    let calibration = Calibration::new(header.calibration_basis, calibration);
+    let domains = header.calibration_domains;
+    if !domains.is_empty() && domains.len() != calibration.len() {
+        let (got, expected) = (domains.len(), calibration.len());
+        return Err(damaged(format!("{got} domains for {expected} calibration scores")));
+    }
+    let domains = domains.into_iter().chain(std::iter::repeat(None));
+    let calibration = calibration.into_iter().zip(domains).collect();
+    let calibration = Calibration::with_domains(header.calibration_basis, calibration);
     Ok(Model::from_parts(header.settings, detector, calibration))
 }
 

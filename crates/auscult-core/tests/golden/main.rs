@@ -4,6 +4,7 @@
 //! reported as ignored where it is not.
 
 mod backend;
+mod calibration;
 mod e2e;
 mod features;
 
@@ -26,6 +27,7 @@ fn trials_in(pack: &str, folder: &Path) -> Vec<Trial> {
     let mut trials = features::trials(pack, folder);
     trials.extend(backend::trials(pack, folder));
     trials.extend(e2e::trials(pack, folder));
+    trials.extend(calibration::trials(pack, folder));
     assert!(!trials.is_empty(), "no golden numbers in {}", folder.display());
     trials
 }
