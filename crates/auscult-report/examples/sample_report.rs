@@ -5,7 +5,7 @@ use std::{env, f32::consts::TAU, fs};
 
 use auscult_core::{
     BeamSettings, ClipCondition, ClipSettings, ClipVectors, Explanation, FrontEndSettings, Method,
-    Model, ModelSettings, Provenance, References, Verdict,
+    Model, ModelSettings, Provenance, References, ScoredClip, Verdict,
 };
 use auscult_report::{ReportClip, ReportInput, ReportSound, render};
 
@@ -67,7 +67,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let samples = fan(seed, fault);
         extractor.extract_into(&samples, &mut vectors)?;
         let scored = model.score(&vectors)?;
-        let closest = scored.score.views[0].bands[0].reference;
+        let explanation = Explanation::new(&model, front_end.axis(), &vectors, &scored);
+        let closest = closest_reference(&scored);
         let sound = (scored.verdict == Verdict::Anomalous).then(|| ReportSound {
             sample_rate: SAMPLE_RATE,
             samples: samples.clone(),
@@ -78,7 +79,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             label: format!("2026-04-14/fan-{seed}.wav"),
             start_seconds: 0.0,
             condition: ClipCondition::of(&samples, length),
-            explanation: Some(Explanation::new(&model, front_end.axis(), &vectors, &scored)),
+            explanation: Some(explanation),
             scored: Some(scored),
             truth: Some(truth.to_owned()),
             sound,
@@ -104,6 +105,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     });
     fs::write(&path, page)?;
     Ok(())
+}
+
+/// The reference closest to the band that is furthest from normal: the one worth hearing.
+fn closest_reference(scored: &ScoredClip) -> usize {
+    let bands = scored.score.views.iter().flat_map(|view| &view.bands);
+    bands.max_by(|a, b| a.value.total_cmp(&b.value)).map_or(0, |band| band.reference)
 }
 
 /// A fan: blade tone with harmonics over rumbling noise, no two clips the same.

@@ -21,6 +21,8 @@ mod spectrum;
 mod encode;
 
 // 7. Words and numbers.
+mod bands;
+
 mod text;
 
 #[cfg(test)]

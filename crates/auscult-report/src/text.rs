@@ -53,7 +53,7 @@ pub(crate) fn times(value: f64) -> String {
 }
 
 /// A number with so many significant digits: `0.001234`, `12.34`, `1.234e-5`.
-pub(crate) fn significant(value: f64, digits: usize) -> String {
+pub(crate) fn significant(value: f64, digits: u8) -> String {
     if value.is_nan() {
         return "not a number".to_owned();
     }
@@ -64,11 +64,11 @@ pub(crate) fn significant(value: f64, digits: usize) -> String {
         return "0".to_owned();
     }
     // The exponent after rounding: 9.9996 has four digits as 10.00.
-    let scientific = format!("{value:.*e}", digits - 1);
+    let scientific = format!("{value:.*e}", usize::from(digits) - 1);
     let exponent: i32 =
         scientific.split_once('e').and_then(|(_, exponent)| exponent.parse().ok()).unwrap_or(0);
     if (-3..6).contains(&exponent) {
-        let decimals = usize::try_from(digits as i32 - 1 - exponent).unwrap_or(0);
+        let decimals = usize::try_from(i32::from(digits) - 1 - exponent).unwrap_or(0);
         format!("{value:.decimals$}")
     } else {
         scientific

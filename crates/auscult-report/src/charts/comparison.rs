@@ -88,7 +88,7 @@ impl Display for Comparison<'_> {
             level_bars::write_panel(out, (TO - LEVELS_WIDTH, TO), &bars, &frequency)?;
         }
         write_mark_names(out, &marked, &frequency)?;
-        legend(out, self.id, (FROM, HEIGHT - 8.0))?;
+        legend(out, self.id, (FROM, HEIGHT - 8.0), nearest.is_some())?;
         close(out)
     }
 }
@@ -135,6 +135,13 @@ struct Mark {
     times_normal: f64,
 }
 
+impl Mark {
+    /// Its lower and upper edge on the page, a little apart from those of the next band.
+    fn edges(&self, frequency: &Scale) -> [f64; 2] {
+        [frequency.place(self.hertz.start) - 1.5, frequency.place(self.hertz.end) + 1.5]
+    }
+}
+
 /// The bands that differ, each by its furthest view, ascending; the first ones if there are many.
 fn deviating(explanation: &Explanation) -> Vec<Mark> {
     let mut marks: Vec<Mark> = Vec::new();
@@ -152,24 +159,27 @@ fn deviating(explanation: &Explanation) -> Vec<Mark> {
     marks
 }
 
-/// Outlines the bands on a picture.
+/// Marks the bands on a picture by a bracket at either side: lines across would hide a tone that
+/// lies on the edge of a band.
 fn write_marks(
     out: &mut Formatter<'_>,
     (from, to): (f64, f64),
     marks: &[Mark],
     frequency: &Scale,
 ) -> fmt::Result {
-    for mark in marks {
-        let (low, high) = (frequency.place(mark.hertz.start), frequency.place(mark.hertz.end));
-        let rect = format!(
-            "x=\"{from:.1}\" y=\"{high:.1}\" width=\"{:.1}\" height=\"{:.1}\"",
-            to - from,
-            low - high
+    const ARM: f64 = 9.0;
+    for (index, mark) in marks.iter().enumerate() {
+        let [low, high] = mark.edges(frequency);
+        // Overlapping bands have their brackets side by side.
+        let inset = 2.0 + 5.0 * (index % 2) as f64;
+        let (left, right) = (from + inset, to - inset);
+        let path = format!(
+            "M{:.1} {low:.1}H{left:.1}V{high:.1}h{ARM}M{:.1} {low:.1}H{right:.1}V{high:.1}h-{ARM}",
+            left + ARM,
+            right - ARM
         );
-        writeln!(
-            out,
-            "<rect class=\"band-mark under\" {rect}/><rect class=\"band-mark\" {rect}/>"
-        )?;
+        writeln!(out, "<path class=\"band-mark under\" d=\"{path}\"/>")?;
+        writeln!(out, "<path class=\"band-mark\" d=\"{path}\"/>")?;
     }
     Ok(())
 }
@@ -179,15 +189,14 @@ fn write_mark_names(out: &mut Formatter<'_>, marks: &[Mark], frequency: &Scale) 
     const LINE_HEIGHT: f64 = 15.0;
     let mut below = f64::INFINITY;
     for (index, mark) in marks.iter().enumerate() {
-        let (low, high) = (frequency.place(mark.hertz.start), frequency.place(mark.hertz.end));
-        // Overlapping bands have their brackets side by side.
+        let [low, high] = mark.edges(frequency);
         let x = TO + 8.0 + 6.0 * (index % 2) as f64;
         writeln!(
             out,
             "<path class=\"bracket\" d=\"M{:.1} {:.1}H{x:.1}V{:.1}H{:.1}\"/>",
             x - 4.0,
-            low - 1.0,
-            high + 1.0,
+            low,
+            high,
             x - 4.0
         )?;
         let y = (f64::midpoint(low, high) + 4.0).min(below - LINE_HEIGHT);

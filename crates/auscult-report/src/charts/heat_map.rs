@@ -5,12 +5,13 @@ use std::{
     ops::Range,
 };
 
-use auscult_core::{View, explain::BandReason, features::Axis};
+use auscult_core::{View, features::Axis};
 
 use super::{CLIPS_FROM, Description, clip_axis, close, column_centre, column_width, text};
 use crate::{
     ReportClip,
-    text::{Escaped, NOTHING, hertz, times, view_words},
+    bands::{band_name, furthest, reason_name},
+    text::{Escaped, times, view_words},
 };
 
 /// The chart.
@@ -184,45 +185,6 @@ fn cell_number(value: f64) -> String {
         format!("{value:.0}")
     } else {
         "\u{2265}1000".to_owned()
-    }
-}
-
-/// The most unusual band of a clip, in a word or two for tables.
-pub(crate) fn furthest_band(clip: &ReportClip) -> String {
-    let reason = clip.explanation.as_ref().and_then(|explanation| explanation.bands.first());
-    reason.map_or_else(
-        || NOTHING.to_owned(),
-        |reason| match reason.times_normal {
-            Some(value) => format!("{}, {}", reason_name(reason), times(value)),
-            None => reason_name(reason),
-        },
-    )
-}
-
-/// The most unusual band of a clip in words.
-fn furthest(clip: &ReportClip) -> String {
-    let reason = clip.explanation.as_ref().and_then(|explanation| explanation.bands.first());
-    match reason {
-        None => "not explained".to_owned(),
-        Some(reason) => match reason.times_normal {
-            Some(value) => {
-                format!("{} is {} its normal distance", reason_name(reason), times(value))
-            }
-            None => reason_name(reason),
-        },
-    }
-}
-
-/// What a band of an explanation is called.
-fn reason_name(reason: &BandReason) -> String {
-    reason.hertz.as_ref().map_or_else(|| reason.name(), hertz)
-}
-
-/// What a band is called: hertz if the axis has them.
-pub(crate) fn band_name(axis: &Axis, positions: &Range<usize>) -> String {
-    match axis.hertz(positions.clone()) {
-        Some(range) => hertz(&range),
-        None => format!("{}\u{2013}{}", positions.start, positions.end.saturating_sub(1)),
     }
 }
 

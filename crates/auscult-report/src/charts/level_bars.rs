@@ -68,7 +68,7 @@ pub(super) fn write_panel(
     let largest = bars.iter().map(|bar| bar.decibels.abs()).fold(SMALLEST_RANGE, f64::max) * 1.08;
     let scale = Scale::linear((-largest, largest), (from, to));
     text(out, "panel-name start", (from, TOP - 10.0), "Level against the reference")?;
-    for value in scale.ticks(4) {
+    for value in scale.ticks(5) {
         let x = scale.place(value);
         line(out, "grid", (x, TOP), (x, BOTTOM))?;
         text(out, "tick middle", (x, BOTTOM + 17.0), &signed(value))?;

@@ -15,7 +15,7 @@ use auscult_core::Verdict;
 
 pub(crate) use self::{
     comparison::Comparison,
-    heat_map::{HeatMap, STEPS, band_name, furthest_band},
+    heat_map::{HeatMap, STEPS},
     histogram::Histogram,
     scale::ScoreRange,
     timeline::Timeline,

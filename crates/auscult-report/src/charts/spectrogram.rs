@@ -79,7 +79,12 @@ static PALETTE: LazyLock<Palette> = LazyLock::new(|| {
 });
 
 /// The colours and what they mean, in one line.
-pub(super) fn legend(out: &mut Formatter<'_>, id: &str, (x, y): (f64, f64)) -> fmt::Result {
+pub(super) fn legend(
+    out: &mut Formatter<'_>,
+    id: &str,
+    (x, y): (f64, f64),
+    has_two_pictures: bool,
+) -> fmt::Result {
     write!(out, "<linearGradient id=\"{id}-colours\">")?;
     for (index, [red, green, blue]) in ANCHORS.iter().enumerate() {
         let offset = 100 * index / (ANCHORS.len() - 1);
@@ -92,10 +97,15 @@ pub(super) fn legend(out: &mut Formatter<'_>, id: &str, (x, y): (f64, f64)) -> f
         out,
         "<rect class=\"spectrogram\" x=\"{:.1}\" y=\"{:.1}\" width=\"120\" height=\"10\" \
          fill=\"url(#{id}-colours)\"/>",
-        x + 48.0,
+        x + 52.0,
         y - 9.0
     )?;
-    text(out, "tick start", (x + 174.0, y), "0 dB: the loudest cell of both pictures")
+    let loud = if has_two_pictures {
+        "0 dB: the loudest cell of both pictures"
+    } else {
+        "0 dB: the loudest cell"
+    };
+    text(out, "tick start", (x + 178.0, y), loud)
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ fn write_picture(
     let chart = Comparison { id: &id, label, sound, explanation };
     writeln!(
         out,
-        "<figure>\n{chart}<figcaption>Brighter is louder. Outlined bands differ from normal; the \
+        "<figure>\n{chart}<figcaption class=\"caption\">Brighter is louder. Bracketed bands differ from normal; the \
          numbers beside them are times the normal distance. Level bars compare each band with its \
          own closest reference, which may be another clip than the one shown.</figcaption>\n</figure>"
     )

@@ -82,7 +82,7 @@ impl Counts {
                 "A promised {rate} false-alarm rate needs the scores of {needed} normal clips; this \
                  model has {have}. Add at least {} and learn again. Until then, scores can be \
                  compared with each other, but no threshold can be promised.",
-                counted(needed.saturating_sub(have), "more normal clip")
+                counted(needed.saturating_sub(have).max(1), "more normal clip")
             ));
         }
         if self.anomalous > 0 {

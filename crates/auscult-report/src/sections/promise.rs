@@ -29,21 +29,38 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
 }
 
 /// What the left-out scores were made with, and what that means for the promise.
-pub(super) fn basis_words(basis: Basis) -> &'static str {
+fn basis_words(basis: Basis) -> String {
     match basis {
         Basis::Visits => {
-            "The promise is a strong one: whole visits to the machine were left out, so the \
-             calibration clips were as new to the model as the clips of a new visit are."
+            "The promise is a strong one: whole visits to the machine were left out, so \
+                          the calibration clips were as new to the model as the clips of a new \
+                          visit are."
+                .to_owned()
         }
         Basis::Files => {
-            "The promise is weaker than it could be: whole files were left out, but no second visit \
-             is known. It holds for more sound of the same visit; on another day expect more false \
-             alarms. Say which visit each file is from, and record another one."
+            "The promise is weaker than it could be: whole files were left out, but no \
+                         second visit is known. It holds for more sound of the same visit; on \
+                         another day expect more false alarms. Say which visit each file is from, \
+                         and record another one."
+                .to_owned()
         }
-        Basis::Clips => {
-            "The promise is weak: single clips of one file were left out, and neighbouring clips \
-             resemble each other. Expect more false alarms than promised. Record several files, on \
-             several visits."
-        }
+        parts => format!(
+            "The promise is weak: only {parts} of the same recording were left out, and neighbouring \
+             clips resemble each other. Expect more false alarms than promised. Record several \
+             files, on several visits."
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_promise_is_called_as_strong_as_its_basis() {
+        let words = Basis::ALL.iter().map(|&basis| basis_words(basis));
+        let strengths: Vec<bool> = words.map(|words| words.contains("strong")).collect();
+        assert_eq!(strengths.iter().filter(|&&is_strong| is_strong).count(), 1);
+        assert!(basis_words(Basis::Clips).contains("only clips of the same recording"));
     }
 }

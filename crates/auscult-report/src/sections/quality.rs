@@ -51,13 +51,12 @@ fn write_condition(out: &mut Formatter<'_>, page: &Page<'_>, name: &str) -> fmt:
         numbers.push(format!("and {} more", affected.len() - MOST_NAMED));
     }
     let effect = if condition.is_usable() { "scored all the same" } else { "not scored" };
-    writeln!(
-        out,
-        "<li>{} ({}), {effect}. First: {}.</li>",
-        counted(affected.len(), "clip"),
-        Escaped(&numbers.join(", ")),
-        Escaped(&condition.to_string())
-    )
+    let (which, first) = match affected.len() {
+        1 => (format!("Clip {}", numbers.join("")), ""),
+        count => (format!("{count} clips ({})", numbers.join(", ")), "the first one is "),
+    };
+    let condition = condition.to_string();
+    writeln!(out, "<li>{which}, {effect}: {first}{}.</li>", Escaped(&condition))
 }
 
 #[cfg(test)]
@@ -73,6 +72,11 @@ mod tests {
         sample.clips[1].condition = ClipCondition::Clipped { share: 0.02 };
         let page = render(&sample.input());
         assert!(page.contains("2 of 3 clips have nothing"));
-        assert!(page.contains("1 clip (2), scored all the same. First: clipped: 2.0 % of"));
+        assert!(page.contains("Clip 2, scored all the same: clipped: 2.0 % of"));
+        sample.clips[0].condition = ClipCondition::Clipped { share: 0.01 };
+        let page = render(&sample.input());
+        assert!(
+            page.contains("2 clips (1, 2), scored all the same: the first one is clipped: 1.0")
+        );
     }
 }

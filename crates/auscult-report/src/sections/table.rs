@@ -6,7 +6,7 @@ use auscult_core::ClipCondition;
 
 use crate::{
     ReportClip,
-    charts::furthest_band,
+    bands::furthest_band,
     page::Page,
     text::{Escaped, NOTHING, number, optional_number, verdict_class, verdict_sign, verdict_word},
 };
@@ -67,11 +67,21 @@ fn write_row(
     if has_truth {
         write!(out, "<td>{}</td>", Escaped(clip.truth.as_deref().unwrap_or(NOTHING)))?;
     }
-    let condition = match clip.condition {
+    writeln!(
+        out,
+        "<td class=\"band\">{}</td><td class=\"note\">{}</td></tr>",
+        Escaped(&furthest_band(clip)),
+        Escaped(&condition_note(clip.condition))
+    )
+}
+
+/// What is remarkable about the recording; the advice is in the section on input quality.
+fn condition_note(condition: ClipCondition) -> String {
+    let words = condition.to_string();
+    match condition {
         ClipCondition::Usable => NOTHING.to_owned(),
-        other => other.to_string(),
-    };
-    writeln!(out, "<td>{}</td><td>{}</td></tr>", Escaped(&furthest_band(clip)), Escaped(&condition))
+        _ => words.split(';').next().unwrap_or_default().to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -88,7 +98,7 @@ mod tests {
         let page = render(&sample.input());
         assert_eq!(page.matches("<th scope=\"row\">").count() - facts_rows(&page), 3);
         assert!(page.contains("<a href=\"#clip-1\">whistle.wav</a>"));
-        assert!(page.contains("<td>silent: the peak is below -96 dBFS;"));
+        assert!(page.contains("silent: the peak is below -96 dBFS</td>"));
         assert!(page.contains("</span> not scored</td>"));
     }
 

@@ -9,7 +9,7 @@ use auscult_core::Verdict;
 
 use crate::{MOST_DETAILS, ReportClip, ReportInput, charts::ScoreRange, sections, text::Escaped};
 
-const STYLE: &str = include_str!("style.css");
+const STYLE: &str = include_str!("../style.css");
 
 /// The page cannot load anything, and no script runs in it, whatever a file is called.
 const POLICY: &str =
@@ -89,28 +89,4 @@ impl Display for Page<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::testing::clip_with;
-
-    #[test]
-    fn anomalous_clips_with_sound_come_first_and_the_furthest_first() {
-        let sound = crate::ReportSound {
-            sample_rate: 8_000,
-            samples: vec![],
-            nearest: None,
-            nearest_label: None,
-        };
-        let with_sound =
-            |score, verdict| ReportClip { sound: Some(sound.clone()), ..clip_with(score, verdict) };
-        let mut clips = vec![
-            with_sound(9.0, Verdict::Normal),
-            with_sound(3.0, Verdict::Anomalous),
-            clip_with(8.0, Verdict::Anomalous),
-            with_sound(5.0, Verdict::Anomalous),
-        ];
-        assert_eq!(chosen_for_details(&clips), [3, 1, 0]);
-        clips.extend((0..40).map(|_| with_sound(4.0, Verdict::Anomalous)));
-        assert_eq!(chosen_for_details(&clips).len(), MOST_DETAILS);
-    }
-}
+mod tests;

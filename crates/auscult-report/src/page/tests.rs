@@ -1,0 +1,176 @@
+//! The page as a whole: safe, sound, small and readable.
+
+use auscult_core::{ClipCondition, FrontEndSettings, Verdict};
+
+use super::*;
+use crate::{
+    ReportSound, render,
+    testing::{assert_well_formed, attribute_values, clip_with, sample, sample_with},
+};
+
+#[test]
+fn anomalous_clips_with_sound_come_first_and_the_furthest_first() {
+    let sound =
+        ReportSound { sample_rate: 8_000, samples: vec![], nearest: None, nearest_label: None };
+    let with_sound =
+        |score, verdict| ReportClip { sound: Some(sound.clone()), ..clip_with(score, verdict) };
+    let mut clips = vec![
+        with_sound(9.0, Verdict::Normal),
+        with_sound(3.0, Verdict::Anomalous),
+        clip_with(8.0, Verdict::Anomalous),
+        with_sound(5.0, Verdict::Anomalous),
+    ];
+    assert_eq!(chosen_for_details(&clips), [3, 1, 0]);
+    clips.extend((0..40).map(|_| with_sound(4.0, Verdict::Anomalous)));
+    assert_eq!(chosen_for_details(&clips).len(), MOST_DETAILS);
+}
+
+#[test]
+fn every_front_end_gives_a_well_formed_page() {
+    for name in FrontEndSettings::NAMES {
+        let sample = sample_with(&FrontEndSettings::named(name, None).unwrap());
+        let page = render(&sample.input());
+        assert_well_formed(&page);
+        assert!(page.contains("<article class=\"clip\""), "{name}: no anomalous clip in detail");
+    }
+}
+
+#[test]
+fn links_lead_to_places_on_the_page() {
+    let page = render(&sample().input());
+    let ids = attribute_values(&page, " id=\"");
+    let links = attribute_values(&page, " href=\"#");
+    assert!(links.len() >= 4);
+    for link in links {
+        assert!(ids.contains(&link), "#{link} is nowhere");
+    }
+    for labels in attribute_values(&page, "aria-labelledby=\"") {
+        assert!(labels.split(' ').all(|label| ids.contains(&label)), "{labels} is nowhere");
+    }
+}
+
+#[test]
+fn markup_in_any_string_stays_text() {
+    let attack = "\"><script>alert('a')</script><img src=x onerror=alert(1)>&";
+    let mut sample = sample();
+    for clip in &mut sample.clips {
+        attack.clone_into(&mut clip.label);
+        clip.truth = Some(attack.to_owned());
+        if let Some(sound) = &mut clip.sound {
+            sound.nearest_label = Some(attack.to_owned());
+        }
+        if let Some(explanation) = &mut clip.explanation {
+            attack.clone_into(&mut explanation.summary);
+            for band in &mut explanation.bands {
+                attack.clone_into(&mut band.sentence);
+            }
+        }
+    }
+    sample.notes.push(attack.to_owned());
+    let input = ReportInput { title: attack, program_version: attack, ..sample.input() };
+    let page = render(&input);
+    assert!(!page.contains("<script") && !page.contains("<img"));
+    assert!(page.contains("&lt;script&gt;alert(&#39;a&#39;)&lt;/script&gt;"));
+    assert_well_formed(&page);
+}
+
+#[test]
+fn nothing_is_loaded_from_elsewhere() {
+    let page = render(&sample().input());
+    for attribute in [" src=\"", " href=\""] {
+        for address in attribute_values(&page, attribute) {
+            assert!(address.starts_with("data:") || address.starts_with('#'), "{address}");
+        }
+    }
+    assert!(!page.contains("http://") && !page.contains("https://") && !page.contains("@import"));
+}
+
+#[test]
+fn the_same_input_gives_the_same_bytes() {
+    assert!(render(&sample().input()) == render(&sample().input()));
+}
+
+#[test]
+fn odd_scores_and_missing_parts_never_break_the_page() {
+    let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1e308, 1e-320];
+    let mut sample = sample();
+    sample.clips = odd.map(|score| clip_with(score, Verdict::Anomalous)).to_vec();
+    sample.clips.push(ReportClip {
+        scored: None,
+        condition: ClipCondition::TooShort { samples: 3, needed: 1_600 },
+        ..clip_with(0.0, Verdict::Normal)
+    });
+    assert_well_formed(&render(&sample.input()));
+    sample.clips.truncate(1);
+    assert_well_formed(&render(&sample.input()));
+    sample.clips.clear();
+    assert_well_formed(&render(&sample.input()));
+}
+
+#[test]
+fn a_model_of_one_clip_has_a_page_without_promise() {
+    let mut sample = sample();
+    sample.model = sample.model.with_only(&[0]).unwrap();
+    sample.clips.truncate(1);
+    let scored = sample.model.judge(sample.clips[0].scored.clone().unwrap().score);
+    sample.clips[0].scored = Some(scored);
+    let page = render(&sample.input());
+    assert!(page.contains("Add at least 19 more normal clips"));
+    assert!(page.contains("There are no such scores"));
+    assert_well_formed(&page);
+}
+
+#[test]
+fn two_hundred_clips_stay_a_small_page() {
+    let mut sample = sample();
+    let quiet = ReportClip { sound: None, ..sample.clips[0].clone() };
+    sample.clips.extend(std::iter::repeat_n(quiet, 197));
+    let with_sound = render(&sample.input()).len();
+    sample.clips[0].sound = None;
+    let without_sound = render(&sample.input()).len();
+    assert!(without_sound < 250_000, "{without_sound} bytes without sound");
+    // Twice one second of 16-bit sound at 16 kHz in base64, two pictures and some words.
+    assert!(with_sound - without_sound < 120_000, "{with_sound} bytes with one clip of sound");
+}
+
+/// Ink and paper in the style sheet that must be told apart: at 4.5 for text and 3 for shapes
+/// (WCAG 2.2, success criteria 1.4.3 and 1.4.11).
+#[test]
+fn colours_have_enough_contrast_in_light_and_dark() {
+    let (light, dark) = STYLE.split_once("prefers-color-scheme: dark").unwrap();
+    for sheet in [light, dark] {
+        for paper in ["paper", "raised"] {
+            for ink in ["ink", "quiet", "link", "normal", "anomalous", "undecided", "unscored"] {
+                assert_contrast(sheet, ink, paper, 4.5);
+            }
+        }
+        assert_contrast(sheet, "threshold", "paper", 4.5);
+        assert_contrast(sheet, "louder", "paper", 3.0);
+        assert_contrast(sheet, "quieter", "paper", 3.0);
+        assert_contrast(sheet, "bar", "paper", 3.0);
+        for step in 0..9 {
+            let ink = if step < 6 { "ink" } else { "paper" };
+            assert_contrast(sheet, ink, &format!("heat-{step}"), 4.5);
+        }
+    }
+}
+
+fn assert_contrast(sheet: &str, ink: &str, paper: &str, needed: f64) {
+    let [lighter, darker] = {
+        let mut both = [luminance(sheet, ink), luminance(sheet, paper)];
+        both.sort_by(|a, b| b.total_cmp(a));
+        both
+    };
+    let contrast = (lighter + 0.05) / (darker + 0.05);
+    assert!(contrast >= needed, "{ink} on {paper}: {contrast:.2}, needed {needed}");
+}
+
+/// Relative luminance of a colour of the style sheet, as WCAG defines it.
+fn luminance(sheet: &str, name: &str) -> f64 {
+    let (_, after) = sheet.split_once(&format!("--{name}: #")).unwrap();
+    let channel = |at: usize| {
+        let share = f64::from(u8::from_str_radix(&after[at..at + 2], 16).unwrap()) / 255.0;
+        if share <= 0.040_45 { share / 12.92 } else { ((share + 0.055) / 1.055).powf(2.4) }
+    };
+    0.2126 * channel(0) + 0.7152 * channel(2) + 0.0722 * channel(4)
+}
