@@ -65,7 +65,7 @@ fn model_facts(page: &Page<'_>) -> Facts {
                 calibration.basis()
             ),
         ),
-        ("False-alarm rate", settings.false_alarm_rate.to_string()),
+        ("False-alarm rate", settings.promise().to_string()),
         ("Threshold", optional_number(page.threshold)),
     ];
     facts.map(|(name, value)| (name.to_owned(), value)).into()
@@ -91,6 +91,7 @@ fn settings(page: &Page<'_>) -> Facts {
         ("Bands combined by", detector.aggregation.to_string()),
         ("Views combined by", detector.fusion.to_string()),
         ("Most references", most),
+        ("Calibration scheme", settings.calibration.to_string()),
     ];
     let front_end = settings.front_end.settings.as_object().into_iter().flatten();
     facts

@@ -6,7 +6,7 @@ use auscult_core::Verdict;
 
 use crate::{
     page::Page,
-    text::{Escaped, NOTHING, counted, optional_number, verdict_sign},
+    text::{Escaped, NOTHING, counted, optional_number, tick, verdict_sign},
 };
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
@@ -39,6 +39,13 @@ struct Counts {
     unscored: usize,
 }
 
+/// What every verdict rests on, in words.
+fn promised(page: &Page<'_>) -> String {
+    let promise = page.input.model.settings().promise();
+    let sure = promise.confidence.map(|confidence| format!(" ({confidence} sure)"));
+    format!("at a promised {} false-alarm rate{}", promise.rate, sure.unwrap_or_default())
+}
+
 impl Counts {
     fn of(page: &Page<'_>) -> Self {
         let count = |verdict: Option<Verdict>| {
@@ -56,8 +63,7 @@ impl Counts {
 
     /// The one sentence that remains if nothing else is read.
     fn sentence(&self, page: &Page<'_>) -> String {
-        let rate = page.input.model.settings().false_alarm_rate;
-        let promise = format!("at a promised {rate} false-alarm rate");
+        let promise = promised(page);
         match (self.anomalous, self.decided()) {
             _ if page.input.clips.is_empty() => "There are no clips in this report.".to_owned(),
             (0, 0) if self.undecided > 0 => {
@@ -74,21 +80,23 @@ impl Counts {
 
     fn remarks(&self, page: &Page<'_>) -> Vec<String> {
         let model = page.input.model;
-        let rate = model.settings().false_alarm_rate;
+        let promise = model.settings().promise();
         let mut remarks = Vec::new();
         if page.threshold.is_none() {
-            let (have, needed) = (model.calibration().scores().len(), rate.calibration_floor());
+            let (have, needed) = (model.calibration().scores().len(), promise.calibration_floor());
             remarks.push(format!(
-                "A promised {rate} false-alarm rate needs the scores of {needed} normal clips; this \
+                "To judge {} takes the scores of {needed} normal clips; this \
                  model has {have}. Add at least {} and learn again. Until then, scores can be \
                  compared with each other, but no threshold can be promised.",
+                promised(page),
                 counted(needed.saturating_sub(have).max(1), "more normal clip")
             ));
         }
         if self.anomalous > 0 {
-            let by_chance = f64::from(rate) * self.decided() as f64;
+            let by_chance = f64::from(promise.rate) * self.decided() as f64;
+            let by_chance = tick((by_chance * 10.0).round() / 10.0);
             remarks.push(format!(
-                "Were all {} normal, about {by_chance:.1} would be called anomalous by chance at \
+                "Were all {} normal, up to about {by_chance} would be called anomalous by chance at \
                  this rate.",
                 counted(self.decided(), "clip")
             ));
@@ -161,7 +169,22 @@ mod tests {
         sample.set_false_alarm_rate(rate);
         let page = render(&sample.input());
         assert!(page.contains("The model has too few normal clips to say what is anomalous."));
-        assert!(page.contains("needs the scores of 99 normal clips; this model has 20."));
+        assert!(page.contains("rate takes the scores of 99 normal clips; this model has 20."));
         assert!(page.contains("Add at least 79 more normal clips"));
+    }
+
+    #[test]
+    fn a_confident_promise_needs_more_normal_clips() {
+        let mut sample = sample();
+        let mut settings = sample.model.settings().clone();
+        settings.confidence = Some("90%".parse().unwrap());
+        let references = sample.model.references().clone();
+        sample.model = auscult_core::Model::fit(settings, references).unwrap();
+        let page = render(&sample.input());
+        assert!(page.contains("at a promised 5 % false-alarm rate (90 % sure)"));
+        assert!(page.contains("takes the scores of 45 normal clips; this model has 20."));
+        assert!(
+            page.contains("In 90 % of calibrations like this one, at most 5 % of normal clips")
+        );
     }
 }

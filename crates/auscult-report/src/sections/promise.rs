@@ -2,20 +2,18 @@
 
 use std::fmt::{self, Formatter};
 
-use auscult_core::Basis;
+use auscult_core::{Basis, Promise};
 
 use crate::{page::Page, text::number};
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let model = page.input.model;
-    let rate = model.settings().false_alarm_rate;
     let scores = model.calibration().scores().len();
     let smallest = number(1.0 / (scores + 1) as f64);
     write!(
         out,
         "<section aria-labelledby=\"promise\">\n<h2 id=\"promise\">What is promised</h2>\n<ul>\n\
-         <li>At most {rate} of normal clips are called anomalous, on average. This holds for clips \
-         that resemble the calibration clips: same machine, place of the microphone, load and \
+         <li>{} This holds for clips that resemble the calibration clips: same machine, place of the microphone, load and \
          surroundings.</li>\n\
          <li>{}</li>\n\
          <li>Nothing is promised about faults that are missed. A fault that sounds like a normal \
@@ -24,8 +22,24 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
          means unlike the normal clips; it is not a diagnosis.</li>\n\
          <li>With {scores} calibration scores, no p-value can be smaller than {smallest}.</li>\n\
          </ul>\n</section>\n",
+        rate_words(model.settings().promise()),
         basis_words(model.calibration().basis())
     )
+}
+
+/// The rate as a sentence.
+fn rate_words(promise: Promise) -> String {
+    let rate = promise.rate;
+    match promise.confidence {
+        None => format!(
+            "At most {rate} of normal clips are called anomalous, on average over calibrations like \
+             this one."
+        ),
+        Some(confidence) => format!(
+            "In {confidence} of calibrations like this one, at most {rate} of normal clips are called \
+             anomalous."
+        ),
+    }
 }
 
 /// What the left-out scores were made with, and what that means for the promise.
