@@ -15,8 +15,10 @@
 //! 11. [`groups`], [`calibration`]: how unseen normal sound scores, and what a score means.
 //! 12. [`explain`]: the reasons, in words.
 //! 13. [`model`], [`model_file`]: everything about one machine, as one value and as bytes.
+//! 14. [`alarm`]: verdicts over time.
 
 pub mod aggregation;
+pub mod alarm;
 pub mod bands;
 pub mod baselines;
 pub mod beam;

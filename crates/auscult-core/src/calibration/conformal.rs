@@ -85,9 +85,12 @@ impl Calibration {
     /// The score on a scale from 0 to 1: where it stands among calibration scores.
     ///
     /// Increasing in the score, linear between calibration scores, and still increasing beyond the
-    /// largest one. `None` without calibration scores.
+    /// largest one. `None` without calibration scores, and for a score that is not a number.
     pub fn calibrated(&self, score: f64) -> Option<f64> {
         let (first, last) = (*self.scores.first()?, *self.scores.last()?);
+        if score.is_nan() {
+            return None;
+        }
         let step = 1.0 / (self.scores.len() + 1) as f64;
         // How fast the ends approach 0 and 1: the width of the upper half.
         let width = (last - self.scores[self.scores.len() / 2]).max(f64::MIN_POSITIVE);

@@ -172,25 +172,41 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model> {
     }
     let header: Header = serde_json::from_str(envelope.header.get())
         .map_err(|error| damaged(format!("its header makes no sense: {error}")))?;
-    let beam = header.settings.detector.clone().check(header.axis_len)?;
-    let (count, views, bands) =
-        (header.references.len(), beam.settings().views.len(), beam.layout().bands().len());
+    let count = header.references.len();
+    if count == 0 {
+        return Err(Error::NoReferences);
+    }
     if names.len() != header.views.len() + 4 {
         return Err(damaged(format!("it has {} tensors", names.len())));
+    }
+    if header.views.iter().enumerate().any(|(at, view)| header.views[..at].contains(view)) {
+        return Err(damaged("it names a view twice"));
     }
     let matrices: Result<Vec<_>> = header
         .views
         .iter()
         .map(|&view| {
             let name = matrix_name(view);
-            Ok((view, floats_f32(&container, &name, &[count, header.axis_len])?))
+            let matrix = floats_f32(&container, &name, &[count, header.axis_len])?;
+            match matrix.iter().all(|value| value.is_finite()) {
+                true => Ok((view, matrix)),
+                false => Err(damaged(format!("tensor {name} holds values that are not finite"))),
+            }
         })
         .collect();
+    // The references are as long as the axis, so from here on the file's size bounds it.
     let references = References::from_matrices(header.axis_len, matrices?, header.references)?;
+    let beam = header.settings.detector.clone().check(header.axis_len)?;
+    let (views, bands) = (beam.settings().views.len(), beam.layout().bands().len());
     let scales = floats_f64(&container, "local_scales", Some(&[views, bands, count]))?;
     let facts = floats_f64(&container, "band_facts", Some(&[views, bands, 3]))?;
     let left_out = floats_f64(&container, "left_out", Some(&[count]))?;
     let calibration = floats_f64(&container, "calibration", None)?;
+    // What a fit typically scores may be unknown; everything that divides may not.
+    let divides = |facts: &[f64]| facts[0].is_finite() && facts[1].is_finite() && facts[1] != 0.0;
+    if scales.iter().any(|scale| !scale.is_finite()) || !facts.chunks_exact(3).all(divides) {
+        return Err(damaged("a local scale, exponent or divisor is not finite"));
+    }
     let fits = band_fits(&scales, &facts, count, bands);
     let left_out = left_out.into_iter().map(|score| (!score.is_nan()).then_some(score)).collect();
     let detector = FittedBeam::from_parts(beam, references, fits, left_out)?;

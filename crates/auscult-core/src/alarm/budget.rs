@@ -1,0 +1,313 @@
+//! From "at most one alarm a month" to a false-alarm rate and M of N.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use super::{AlarmMachine, AlarmRules, AlarmSettings, AlarmState, Observation};
+use crate::{Error, FalseAlarmRate, Result, names::named_choices};
+
+/// A span people count alarms in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Period {
+    /// 24 hours.
+    Day,
+    /// 7 days.
+    Week,
+    /// 365.25 / 12 days.
+    Month,
+    /// 365.25 days.
+    Year,
+}
+
+named_choices!(Period, "period", {
+    Day => "day",
+    Week => "week",
+    Month => "month",
+    Year => "year",
+});
+
+impl Period {
+    /// Its length.
+    pub fn seconds(self) -> f64 {
+        let days = match self {
+            Self::Day => 1.0,
+            Self::Week => 7.0,
+            Self::Month => 365.25 / 12.0,
+            Self::Year => 365.25,
+        };
+        days * 86_400.0
+    }
+}
+
+/// How many false alarms are acceptable.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AlarmBudget {
+    /// Alarms ...
+    pub alarms: f64,
+    /// ... in this span of running time.
+    pub period: Period,
+}
+
+impl std::fmt::Display for AlarmBudget {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let plural = if (self.alarms - 1.0).abs() < 1e-12 { "" } else { "s" };
+        write!(formatter, "{} alarm{plural} per {}", self.alarms, self.period)
+    }
+}
+
+impl std::str::FromStr for AlarmBudget {
+    type Err = Error;
+
+    /// Takes `1 alarm per month`, `2 alarms a week` or `1/month`.
+    fn from_str(text: &str) -> Result<Self> {
+        let unclear =
+            || Error::setting("alarm budget", "such as \"1 alarm per month\" or 2/week", text);
+        let words: Vec<&str> = text.split([' ', '/']).filter(|word| !word.is_empty()).collect();
+        let (alarms, period) = match words[..] {
+            [number, "alarm" | "alarms", "per" | "a", period] | [number, period] => (number, period),
+            _ => return Err(unclear()),
+        };
+        let alarms: f64 = alarms.parse().map_err(|_| unclear())?;
+        if !(alarms.is_finite() && alarms > 0.0) {
+            return Err(Error::setting("alarms in a budget", "above 0", alarms));
+        }
+        Ok(Self { alarms, period: period.parse()? })
+    }
+}
+
+/// One way to keep a budget.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Choice {
+    /// The false-alarm rate of a clip.
+    pub rate: FalseAlarmRate,
+    /// Anomalous clips that raise an alarm ...
+    pub raise: usize,
+    /// ... among the last so many.
+    pub window: usize,
+    /// Alarms in the budget's period if normal clips err independently.
+    pub alarms: f64,
+    /// Calibration clips the rate needs.
+    pub calibration_clips: usize,
+    /// How soon a machine that sounds wrong in every clip raises an alarm.
+    pub seconds_to_alarm: f64,
+}
+
+/// The rules worth choosing from.
+const RULES: [(usize, usize); 8] =
+    [(1, 1), (2, 2), (2, 3), (3, 3), (3, 4), (3, 5), (4, 5), (4, 6)];
+
+/// Rates above this make the verdict of a clip meaningless.
+const LARGEST_RATE: f64 = 0.2;
+
+impl AlarmBudget {
+    /// For each rule the largest rate that keeps the budget, for clips every `hop_seconds`.
+    ///
+    /// A larger rate hears smaller faults; a longer rule waits longer. A rule that cannot keep the
+    /// budget with any rate above one in a million is left out.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] if the hop is not above 0 seconds.
+    pub fn choices(self, hop_seconds: f64, clear: usize) -> Result<Vec<Choice>> {
+        if !(hop_seconds.is_finite() && hop_seconds > 0.0) {
+            return Err(Error::setting("hop", "above 0 seconds", hop_seconds));
+        }
+        let clips = self.period.seconds() / hop_seconds;
+        let choice = |(raise, window)| {
+            let settings = AlarmSettings { raise, window, clear, ..AlarmSettings::default() };
+            let rules = settings.check().ok()?;
+            let alarms = |rate: f64| clips * alarms_per_clip(&rules, rate);
+            let rate = largest_rate(|rate| alarms(rate) <= self.alarms)?;
+            let promised = FalseAlarmRate::try_from(rate).ok()?;
+            Some(Choice {
+                rate: promised,
+                raise,
+                window,
+                alarms: alarms(rate),
+                calibration_clips: promised.calibration_floor(),
+                seconds_to_alarm: raise as f64 * hop_seconds,
+            })
+        };
+        Ok(RULES.into_iter().filter_map(choice).collect())
+    }
+}
+
+/// The largest rate that is fine, from one in a million to the largest sensible one.
+fn largest_rate(is_fine: impl Fn(f64) -> bool) -> Option<f64> {
+    let (mut low, mut high) = (1e-6_f64.ln(), LARGEST_RATE.ln());
+    if is_fine(LARGEST_RATE) {
+        return Some(LARGEST_RATE);
+    }
+    if !is_fine(low.exp()) {
+        return None;
+    }
+    for _ in 0..40 {
+        let middle = f64::midpoint(low, high);
+        if is_fine(middle.exp()) { low = middle } else { high = middle }
+    }
+    // Two digits, rounded down: nobody sets a rate of 0.7134 %.
+    let digits = 10_f64.powf(1.0 - low.exp().log10().floor());
+    Some((low.exp() * digits).floor() / digits)
+}
+
+/// How often a rule raises an alarm when each clip is anomalous with probability `rate`, on its own.
+///
+/// The stationary rate of the state machine without delays: its states are the last verdicts, the
+/// normal clips in a row, and whether the alarm is raised.
+pub fn alarms_per_clip(rules: &AlarmRules, rate: f64) -> f64 {
+    /// Last verdicts as bits, how many of them there are, normals in a row, raised.
+    type State = (u64, usize, usize, bool);
+    let settings = rules.settings();
+    let next = |(bits, len, normals, raised): State, anomalous: bool| -> (State, bool) {
+        let mask = if settings.window == 64 { u64::MAX } else { (1 << settings.window) - 1 };
+        let bits = ((bits << 1) | u64::from(anomalous)) & mask;
+        let len = (len + 1).min(settings.window);
+        let normals = if anomalous { 0 } else { (normals + 1).min(settings.clear) };
+        if raised {
+            let ends = normals >= settings.clear;
+            return (if ends { (0, 0, normals, false) } else { (bits, len, normals, true) }, false);
+        }
+        let raises = bits.count_ones() as usize >= settings.raise;
+        ((bits, len, normals, raises), raises)
+    };
+    let mut share: HashMap<State, f64> = HashMap::from([((0, 0, 0, false), 1.0)]);
+    let mut alarms = 0.0;
+    // Long enough for any window here to forget how it began; alarms are rare and short.
+    let (warm_up, steps) = (200, 400);
+    for step in 0..steps {
+        let mut moved: HashMap<State, f64> = HashMap::with_capacity(share.len());
+        let mut states: Vec<_> = share.into_iter().collect();
+        states.sort_unstable_by_key(|&(state, _)| state);
+        for (state, probability) in states {
+            for (anomalous, chance) in [(true, rate), (false, 1.0 - rate)] {
+                let (to, raises) = next(state, anomalous);
+                if raises && step >= warm_up {
+                    alarms += probability * chance;
+                }
+                *moved.entry(to).or_default() += probability * chance;
+            }
+        }
+        share = moved;
+    }
+    alarms / f64::from(steps - warm_up)
+}
+
+/// What happened when left-out normal sound was played through an alarm.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Replay {
+    /// Clips played.
+    pub clips: usize,
+    /// Time they stand for.
+    pub seconds: f64,
+    /// Alarms raised.
+    pub alarms: usize,
+    /// At most so many alarms in the period are compatible with that, with 95 % confidence, if
+    /// alarms come independently.
+    pub most_per_period: f64,
+}
+
+impl Replay {
+    /// Plays recordings of left-out normal scores through the state machine, each from the start.
+    pub fn new(
+        recordings: &[Vec<f64>],
+        threshold: f64,
+        rules: AlarmRules,
+        hop_seconds: f64,
+        period: Period,
+    ) -> Self {
+        let (mut clips, mut alarms) = (0, 0);
+        for recording in recordings {
+            let mut machine = AlarmMachine::new(rules);
+            for (index, &score) in recording.iter().enumerate() {
+                let heard =
+                    if score > threshold { Observation::Anomalous } else { Observation::Normal };
+                let change = machine.observe(index as f64 * hop_seconds, heard);
+                alarms += usize::from(change.is_some_and(|change| change.to == AlarmState::Alarm));
+            }
+            clips += recording.len();
+        }
+        let seconds = clips as f64 * hop_seconds;
+        let most = poisson_upper(alarms) * period.seconds() / seconds;
+        Self { clips, seconds, alarms, most_per_period: most }
+    }
+}
+
+/// The largest mean of a Poisson count that still gives `count` or fewer with 5 % probability.
+fn poisson_upper(count: usize) -> f64 {
+    let at_most = |mean: f64| {
+        let (mut term, mut sum) = ((-mean).exp(), 0.0);
+        for k in 0..=count {
+            sum += term;
+            term *= mean / (k + 1) as f64;
+        }
+        sum
+    };
+    let (mut low, mut high) = (0.0, 10.0 + 3.0 * count as f64);
+    for _ in 0..100 {
+        let middle = f64::midpoint(low, high);
+        if at_most(middle) > 0.05 { low = middle } else { high = middle }
+    }
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(raise: usize, window: usize, clear: usize) -> AlarmRules {
+        AlarmSettings { raise, window, clear, ..AlarmSettings::default() }.check().unwrap()
+    }
+
+    #[test]
+    fn one_of_one_that_clears_at_once_alarms_on_every_run() {
+        // An alarm begins with each anomalous clip that follows a normal one.
+        let rate = 0.1;
+        assert!((alarms_per_clip(&rules(1, 1, 1), rate) - rate * (1.0 - rate)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn the_chain_agrees_with_the_state_machine() {
+        let (rules, rate) = (rules(2, 4, 3), 0.15);
+        let mut machine = AlarmMachine::new(rules);
+        let (mut alarms, clips, mut state) = (0, 400_000, 1_u64);
+        for clip in 0..clips {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let anomalous = ((state >> 11) as f64) < rate * (1_u64 << 53) as f64;
+            let heard = if anomalous { Observation::Anomalous } else { Observation::Normal };
+            let change = machine.observe(f64::from(clip), heard);
+            alarms += u32::from(change.is_some_and(|change| change.to == AlarmState::Alarm));
+        }
+        let (simulated, exact) = (f64::from(alarms) / f64::from(clips), alarms_per_clip(&rules, rate));
+        assert!((simulated - exact).abs() < 0.03 * exact, "{simulated} {exact}");
+    }
+
+    #[test]
+    fn budgets_read_as_people_write_them() {
+        for text in ["1 alarm per month", "1/month", "1 alarms a month"] {
+            let budget: AlarmBudget = text.parse().unwrap();
+            assert_eq!((budget.alarms, budget.period), (1.0, Period::Month), "{text}");
+        }
+        for text in ["", "never", "0/day", "-1/day", "1 alarm per century", "inf/day"] {
+            assert!(text.parse::<AlarmBudget>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn every_choice_keeps_the_budget() {
+        let budget: AlarmBudget = "1/month".parse().unwrap();
+        let choices = budget.choices(10.0, 5).unwrap();
+        assert!(choices.len() > 3);
+        for choice in &choices {
+            assert!(choice.alarms <= 1.0 && choice.alarms > 0.5, "{choice:?}");
+        }
+    }
+
+    #[test]
+    fn no_alarm_in_a_short_replay_proves_little() {
+        let quiet = vec![vec![0.0; 360]];
+        let replay = Replay::new(&quiet, 1.0, rules(3, 5, 5), 10.0, Period::Day);
+        // The rule of three: 3 / 1 h = 72 a day.
+        assert!((replay.most_per_period - 71.9).abs() < 0.1, "{replay:?}");
+    }
+}

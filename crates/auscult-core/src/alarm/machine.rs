@@ -1,0 +1,404 @@
+//! The state machine.
+
+use std::collections::VecDeque;
+
+use super::{AlarmRules, Latch};
+use crate::{ClipCondition, Verdict, names::named_choices};
+
+/// What one clip said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Observation {
+    /// The machine sounds normal.
+    Normal,
+    /// It does not.
+    Anomalous,
+    /// The machine does not run: silence.
+    NotRunning,
+    /// The microphone or its cable is broken: constant or impossible samples.
+    SensorFault,
+    /// The model cannot decide yet.
+    Learning,
+}
+
+named_choices!(Observation, "observation", {
+    Normal => "normal",
+    Anomalous => "anomalous",
+    NotRunning => "not-running",
+    SensorFault => "sensor-fault",
+    Learning => "learning",
+});
+
+impl Observation {
+    /// What a clip's condition and verdict amount to.
+    pub fn of(condition: ClipCondition, verdict: Option<Verdict>) -> Self {
+        match (condition, verdict) {
+            (ClipCondition::Silent, _) => Self::NotRunning,
+            (ClipCondition::Usable | ClipCondition::Clipped { .. }, Some(verdict)) => match verdict {
+                Verdict::Normal => Self::Normal,
+                Verdict::Anomalous => Self::Anomalous,
+                Verdict::Undecided => Self::Learning,
+            },
+            _ => Self::SensorFault,
+        }
+    }
+}
+
+/// The state of a machine as the alarm sees it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum AlarmState {
+    /// Nothing was heard yet, or not for a while.
+    NoData,
+    /// The model cannot decide yet.
+    Learning,
+    /// All is well.
+    Normal,
+    /// Something sounds unusual, not long enough for an alarm.
+    Alert,
+    /// Something sounds unusual for long enough.
+    Alarm,
+    /// The machine does not run.
+    NotRunning,
+    /// The microphone or its cable is broken.
+    SensorFault,
+}
+
+named_choices!(AlarmState, "alarm state", {
+    NoData => "no-data",
+    Learning => "learning",
+    Normal => "normal",
+    Alert => "alert",
+    Alarm => "alarm",
+    NotRunning => "not-running",
+    SensorFault => "sensor-fault",
+});
+
+/// A change of state.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Transition {
+    /// When.
+    pub at: f64,
+    /// The state before.
+    pub from: AlarmState,
+    /// The state after.
+    pub to: AlarmState,
+    /// Whether people should be told: not while the alarm is shelved.
+    pub is_announced: bool,
+}
+
+/// Turns observations into states.
+///
+/// # Examples
+///
+/// ```
+/// use auscult_core::alarm::{AlarmMachine, AlarmSettings, AlarmState, Observation};
+///
+/// let rules = AlarmSettings { raise: 2, window: 3, clear: 2, ..Default::default() }.check()?;
+/// let mut alarm = AlarmMachine::new(rules);
+/// let heard = [Observation::Anomalous, Observation::Normal, Observation::Anomalous];
+/// for (clip, observation) in heard.into_iter().enumerate() {
+///     alarm.observe(10.0 * clip as f64, observation);
+/// }
+/// assert_eq!(alarm.state(), AlarmState::Alarm);
+/// # Ok::<(), auscult_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct AlarmMachine {
+    rules: AlarmRules,
+    state: AlarmState,
+    /// The last verdicts, newest last; true is anomalous.
+    verdicts: VecDeque<bool>,
+    normals_in_a_row: usize,
+    /// Since when the raising or the clearing condition holds.
+    raising_since: Option<f64>,
+    clearing_since: Option<f64>,
+    is_raised: bool,
+    is_acknowledged: bool,
+    shelved_until: Option<f64>,
+    last_heard: Option<f64>,
+}
+
+impl AlarmMachine {
+    /// A machine that has heard nothing.
+    pub fn new(rules: AlarmRules) -> Self {
+        Self {
+            rules,
+            state: AlarmState::NoData,
+            verdicts: VecDeque::with_capacity(rules.settings().window),
+            normals_in_a_row: 0,
+            raising_since: None,
+            clearing_since: None,
+            is_raised: false,
+            is_acknowledged: false,
+            shelved_until: None,
+            last_heard: None,
+        }
+    }
+
+    /// The state now.
+    pub fn state(&self) -> AlarmState {
+        self.state
+    }
+
+    /// Whether somebody has acknowledged the alarm that is raised.
+    pub fn is_acknowledged(&self) -> bool {
+        self.is_raised && self.is_acknowledged
+    }
+
+    /// Whether the alarm is shelved at this time.
+    pub fn is_shelved(&self, at: f64) -> bool {
+        self.shelved_until.is_some_and(|until| at < until)
+    }
+
+    /// Takes in what one clip said; the state changed if something is returned.
+    pub fn observe(&mut self, at: f64, observation: Observation) -> Option<Transition> {
+        self.last_heard = Some(at);
+        match observation {
+            Observation::Normal | Observation::Anomalous => {
+                self.remember(observation == Observation::Anomalous);
+                self.weigh(at);
+                self.enter(at, self.sounding_state())
+            }
+            // What a machine does when it does not run says nothing about its health: verdicts
+            // from before stand still, and a raised alarm stays raised underneath.
+            Observation::NotRunning => self.enter(at, AlarmState::NotRunning),
+            Observation::SensorFault => self.enter(at, AlarmState::SensorFault),
+            Observation::Learning => self.enter(at, AlarmState::Learning),
+        }
+    }
+
+    /// Lets time pass: delays run out, data may be missing. Call it whenever convenient.
+    pub fn tick(&mut self, at: f64) -> Option<Transition> {
+        if self.shelved_until.is_some_and(|until| at >= until) {
+            self.shelved_until = None;
+        }
+        let patience = self.rules.settings().no_data_after_seconds;
+        if self.last_heard.is_some_and(|heard| at - heard > patience) {
+            return self.enter(at, AlarmState::NoData);
+        }
+        if matches!(self.state, AlarmState::Normal | AlarmState::Alert | AlarmState::Alarm) {
+            self.weigh(at);
+            return self.enter(at, self.sounding_state());
+        }
+        None
+    }
+
+    /// Somebody has seen the alarm. A latching alarm can end from now on.
+    pub fn acknowledge(&mut self, at: f64) -> Option<Transition> {
+        self.is_acknowledged = self.is_raised;
+        self.tick(at)
+    }
+
+    /// Changes are not announced until this time.
+    pub fn shelve(&mut self, until: f64) {
+        self.shelved_until = Some(until);
+    }
+
+    /// Changes are announced again.
+    pub fn unshelve(&mut self) {
+        self.shelved_until = None;
+    }
+
+    fn remember(&mut self, anomalous: bool) {
+        if self.verdicts.len() == self.rules.settings().window {
+            self.verdicts.pop_front();
+        }
+        self.verdicts.push_back(anomalous);
+        self.normals_in_a_row = if anomalous { 0 } else { self.normals_in_a_row + 1 };
+    }
+
+    /// Raises or clears the alarm if its condition has lasted long enough.
+    fn weigh(&mut self, at: f64) {
+        let settings = *self.rules.settings();
+        let anomalous = self.verdicts.iter().filter(|&&anomalous| anomalous).count();
+        let since = |holds: bool, since: Option<f64>| holds.then(|| since.unwrap_or(at));
+        self.raising_since = since(anomalous >= settings.raise, self.raising_since);
+        self.clearing_since = since(self.normals_in_a_row >= settings.clear, self.clearing_since);
+        let lasted = |since: Option<f64>, delay: f64| since.is_some_and(|since| at - since >= delay);
+        if self.is_raised {
+            let may_end = settings.latch == Latch::SelfClearing || self.is_acknowledged;
+            if may_end && lasted(self.clearing_since, settings.off_delay_seconds) {
+                self.is_raised = false;
+                self.is_acknowledged = false;
+                self.verdicts.clear();
+                self.raising_since = None;
+            }
+        } else if lasted(self.raising_since, settings.on_delay_seconds) {
+            self.is_raised = true;
+            self.is_acknowledged = false;
+            self.clearing_since = None;
+        }
+    }
+
+    /// The state of a machine that can be heard.
+    fn sounding_state(&self) -> AlarmState {
+        if self.is_raised {
+            AlarmState::Alarm
+        } else if self.verdicts.contains(&true) {
+            AlarmState::Alert
+        } else {
+            AlarmState::Normal
+        }
+    }
+
+    fn enter(&mut self, at: f64, to: AlarmState) -> Option<Transition> {
+        let from = std::mem::replace(&mut self.state, to);
+        let is_announced = !self.is_shelved(at);
+        (from != to).then_some(Transition { at, from, to, is_announced })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::alarm::AlarmSettings;
+
+    fn rules(settings: AlarmSettings) -> AlarmRules {
+        settings.check().unwrap()
+    }
+
+    fn hear(alarm: &mut AlarmMachine, from: f64, heard: &str) -> f64 {
+        let mut at = from;
+        for letter in heard.chars() {
+            let observation = match letter {
+                'a' => Observation::Anomalous,
+                's' => Observation::NotRunning,
+                'f' => Observation::SensorFault,
+                'l' => Observation::Learning,
+                _ => Observation::Normal,
+            };
+            alarm.observe(at, observation);
+            at += 10.0;
+        }
+        at
+    }
+
+    #[test]
+    fn three_of_five_raise_and_five_clear() {
+        let mut alarm = AlarmMachine::new(rules(AlarmSettings::default()));
+        assert_eq!(alarm.state(), AlarmState::NoData);
+        let at = hear(&mut alarm, 0.0, "nanan");
+        assert_eq!(alarm.state(), AlarmState::Alert);
+        let at = hear(&mut alarm, at, "a");
+        assert_eq!(alarm.state(), AlarmState::Alarm);
+        let at = hear(&mut alarm, at, "nnnn");
+        assert_eq!(alarm.state(), AlarmState::Alarm);
+        hear(&mut alarm, at, "n");
+        assert_eq!(alarm.state(), AlarmState::Normal);
+    }
+
+    #[test]
+    fn a_latched_alarm_waits_for_somebody() {
+        let settings = AlarmSettings { raise: 1, window: 1, clear: 1, latch: Latch::Latching, ..Default::default() };
+        let mut alarm = AlarmMachine::new(rules(settings));
+        let at = hear(&mut alarm, 0.0, "annnn");
+        assert_eq!(alarm.state(), AlarmState::Alarm);
+        let ended = alarm.acknowledge(at).unwrap();
+        assert_eq!((ended.from, ended.to), (AlarmState::Alarm, AlarmState::Normal));
+    }
+
+    #[test]
+    fn a_stop_or_a_broken_microphone_does_not_forget_an_alarm() {
+        let settings = AlarmSettings { raise: 1, window: 1, clear: 2, ..Default::default() };
+        let mut alarm = AlarmMachine::new(rules(settings));
+        let at = hear(&mut alarm, 0.0, "as");
+        assert_eq!(alarm.state(), AlarmState::NotRunning);
+        let at = hear(&mut alarm, at, "fn");
+        assert_eq!(alarm.state(), AlarmState::Alarm);
+        hear(&mut alarm, at, "n");
+        assert_eq!(alarm.state(), AlarmState::Normal);
+    }
+
+    #[test]
+    fn delays_hold_an_alarm_back_until_time_has_passed() {
+        let settings = AlarmSettings { raise: 1, window: 1, clear: 1, on_delay_seconds: 15.0, off_delay_seconds: 5.0, ..Default::default() };
+        let mut alarm = AlarmMachine::new(rules(settings));
+        alarm.observe(0.0, Observation::Anomalous);
+        assert_eq!(alarm.state(), AlarmState::Alert);
+        assert!(alarm.tick(14.9).is_none());
+        assert_eq!(alarm.tick(15.0).unwrap().to, AlarmState::Alarm);
+        alarm.observe(20.0, Observation::Normal);
+        assert_eq!(alarm.state(), AlarmState::Alarm);
+        assert_eq!(alarm.tick(25.0).unwrap().to, AlarmState::Normal);
+    }
+
+    #[test]
+    fn shelving_silences_until_it_expires() {
+        let settings = AlarmSettings { raise: 1, window: 1, clear: 1, ..Default::default() };
+        let mut alarm = AlarmMachine::new(rules(settings));
+        alarm.shelve(15.0);
+        assert!(!alarm.observe(0.0, Observation::Anomalous).unwrap().is_announced);
+        alarm.observe(10.0, Observation::Normal);
+        assert!(alarm.observe(20.0, Observation::Anomalous).unwrap().is_announced);
+    }
+
+    #[test]
+    fn silence_on_the_line_is_no_data() {
+        let mut alarm = AlarmMachine::new(rules(AlarmSettings::default()));
+        alarm.observe(0.0, Observation::Normal);
+        assert!(alarm.tick(60.0).is_none());
+        assert_eq!(alarm.tick(60.1).unwrap().to, AlarmState::NoData);
+    }
+
+    fn settings() -> impl Strategy<Value = AlarmSettings> {
+        (1..9_usize, 0..8_usize, 1..6_usize, any::<bool>()).prop_map(|(window, raise, clear, latching)| AlarmSettings {
+            window,
+            raise: 1 + raise % window,
+            clear,
+            latch: if latching { Latch::Latching } else { Latch::SelfClearing },
+            ..AlarmSettings::default()
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn an_alarm_is_only_raised_by_m_anomalous_clips_in_the_last_n(
+            settings in settings(), heard in prop::collection::vec(any::<bool>(), 1..60),
+        ) {
+            let mut alarm = AlarmMachine::new(rules(settings));
+            for (index, &anomalous) in heard.iter().enumerate() {
+                let observation = if anomalous { Observation::Anomalous } else { Observation::Normal };
+                let change = alarm.observe(index as f64, observation);
+                if change.is_some_and(|change| change.to == AlarmState::Alarm) {
+                    let window = &heard[(index + 1).saturating_sub(settings.window)..=index];
+                    prop_assert!(window.iter().filter(|&&anomalous| anomalous).count() >= settings.raise);
+                }
+            }
+        }
+
+        #[test]
+        fn normal_sound_alone_never_leaves_normal(settings in settings(), clips in 1..100_usize) {
+            let mut alarm = AlarmMachine::new(rules(settings));
+            for clip in 0..clips {
+                alarm.observe(clip as f64, Observation::Normal);
+                prop_assert_eq!(alarm.state(), AlarmState::Normal);
+            }
+        }
+
+        #[test]
+        fn anomalous_sound_alone_raises_after_m_clips(settings in settings()) {
+            let mut alarm = AlarmMachine::new(rules(settings));
+            for clip in 1..=settings.raise {
+                prop_assert_ne!(alarm.state(), AlarmState::Alarm);
+                alarm.observe(clip as f64, Observation::Anomalous);
+            }
+            prop_assert_eq!(alarm.state(), AlarmState::Alarm);
+        }
+
+        #[test]
+        fn a_latched_alarm_never_ends_unacknowledged(
+            settings in settings(), heard in prop::collection::vec(any::<bool>(), 1..60),
+        ) {
+            let mut alarm = AlarmMachine::new(rules(AlarmSettings { latch: Latch::Latching, ..settings }));
+            let mut raised = false;
+            for (index, anomalous) in heard.into_iter().enumerate() {
+                alarm.observe(index as f64, if anomalous { Observation::Anomalous } else { Observation::Normal });
+                prop_assert!(!raised || alarm.state() == AlarmState::Alarm);
+                raised |= alarm.state() == AlarmState::Alarm;
+            }
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! 14. Alarms: verdicts over time, as a state machine without a clock.
+//!
+//! A verdict is about one clip; an alarm is about the machine. Times are arguments in seconds of
+//! whatever clock the caller has; the same observations at the same times give the same states.
+
+mod budget;
+mod machine;
+mod settings;
+
+pub use self::{
+    budget::{AlarmBudget, Choice, Period, Replay, alarms_per_clip},
+    machine::{AlarmMachine, AlarmState, Observation, Transition},
+    settings::{AlarmRules, AlarmSettings, Latch},
+};
