@@ -19,7 +19,7 @@ const FRAME: usize = 1024;
 
 impl Octaves {
     fn new() -> Self {
-        let edges = (0..=OCTAVES).map(|octave| 8_000.0 / f64::powi(2.0, (OCTAVES - octave) as i32));
+        let edges = (0..=OCTAVES).map(|octave| 8_000.0 / f64::from(1_u32 << (OCTAVES - octave)));
         Self { axis: Axis::frequency(edges.collect(), Level::NaturalLogPower) }
     }
 }
@@ -75,7 +75,8 @@ impl Extractor for OctaveExtractor {
 
 #[expect(clippy::print_stdout, reason = "an example shows its result")]
 fn main() -> Result<()> {
-    let tone = |radians: f32| -> Vec<f32> { (0..16_000).map(|i| (i as f32 * radians).sin()).collect() };
+    let tone =
+        |radians: f32| -> Vec<f32> { (0..16_000).map(|i| (i as f32 * radians).sin()).collect() };
     let front_end = Octaves::new();
     let mut extractor = front_end.extractor();
     let mut vectors = ClipVectors::for_front_end(&front_end);

@@ -34,8 +34,11 @@ fn main() -> Result<()> {
     let detector = BeamSettings::paper(Method::AdaBeam, &*front_end);
     let model = Model::fit(ModelSettings::new(clip, &*front_end, detector), references)?;
 
-    let squeal: Vec<f32> =
-        hum(120.0, 99).iter().zip(hum(2_600.0, 7)).map(|(hum, squeal)| hum + 0.1 * squeal).collect();
+    let squeal: Vec<f32> = hum(120.0, 99)
+        .iter()
+        .zip(hum(2_600.0, 7))
+        .map(|(hum, squeal)| hum + 0.1 * squeal)
+        .collect();
     extractor.extract_into(&squeal, &mut vectors)?;
     let scored = model.score(&vectors)?;
     let explanation = Explanation::new(&model, front_end.axis(), &vectors, &scored);

@@ -121,7 +121,8 @@ mod tests {
 
     #[test]
     fn window_longer_than_axis_is_the_whole_axis() {
-        assert_eq!(BandLayout::new(90, 91, 1).unwrap().bands(), [0..90]);
+        let layout = BandLayout::new(90, 91, 1).unwrap();
+        assert_eq!((layout.bands().len(), layout.bands()[0].clone()), (1, 0..90));
     }
 
     #[test]

@@ -193,9 +193,9 @@ mod tests {
     fn conditions_are_told_apart() {
         let tone: Vec<f32> = (0..16_000).map(|i| (i as f32 * 0.3).sin() * 0.5).collect();
         assert_eq!(ClipCondition::of(&tone, length()), ClipCondition::Usable);
-        assert_eq!(ClipCondition::of(&[0.0; 16_000], length()), ClipCondition::Silent);
+        assert_eq!(ClipCondition::of(&vec![0.0; 16_000], length()), ClipCondition::Silent);
         assert_eq!(
-            ClipCondition::of(&[0.25; 16_000], length()),
+            ClipCondition::of(&vec![0.25; 16_000], length()),
             ClipCondition::Constant { value: 0.25 }
         );
         let mut broken = tone.clone();

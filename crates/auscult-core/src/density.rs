@@ -49,7 +49,6 @@ impl DensityExponent {
 
     /// Bands are made comparable by their mean left-out score unless the scores are plain
     /// distances or plain ratios, which the paper averages as they are.
-    #[expect(clippy::float_cmp, reason = "exactly 0 and exactly 1 are the two plain forms")]
     pub(crate) fn needs_divisor(self) -> bool {
         match self {
             Self::Fixed(t) => t != 0.0 && t != 1.0,

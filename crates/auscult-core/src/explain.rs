@@ -128,8 +128,9 @@ impl BandReason {
         if !parts.is_empty() {
             sentence = format!("{sentence}: {}", parts.join(", "));
         } else if !self.levels.is_empty() {
-            sentence +=
-                &format!(": no part differs by {AUDIBLE_DECIBELS} dB in level, only in shape");
+            sentence = format!(
+                "{sentence}: no part differs by {AUDIBLE_DECIBELS} dB in level, only in shape"
+            );
         }
         sentence + "."
     }
@@ -189,10 +190,10 @@ fn show_hertz(hertz: &Range<f64>) -> String {
 fn show_reference(reference: &Provenance) -> String {
     let mut text = reference.source.clone();
     if reference.start_seconds > 0.0 {
-        text += &format!(" at {:.1} s", reference.start_seconds);
+        text = format!("{text} at {:.1} s", reference.start_seconds);
     }
     if let Some(visit) = &reference.visit {
-        text += &format!(" (visit {visit})");
+        text = format!("{text} (visit {visit})");
     }
     text
 }

@@ -91,8 +91,13 @@ impl Groups {
         if groups.count >= needed {
             return Ok(groups);
         }
-        let allowed = format!("possible: leaving out {} needs at least {needed} of them", groups.basis);
-        Err(Error::setting("calibration scheme", allowed, format!("{scheme} with {}", groups.count)))
+        let allowed =
+            format!("possible: leaving out {} needs at least {needed} of them", groups.basis);
+        Err(Error::setting(
+            "calibration scheme",
+            allowed,
+            format!("{scheme} with {}", groups.count),
+        ))
     }
 
     /// Every reference on its own: plain leave-one-out.
@@ -204,8 +209,9 @@ mod tests {
 
     #[test]
     fn a_scheme_that_is_not_possible_is_refused_with_the_reason() {
-        let error = Groups::by_scheme(CalibrationScheme::Visits, &[from("a", None), from("b", None)])
-            .unwrap_err();
+        let error =
+            Groups::by_scheme(CalibrationScheme::Visits, &[from("a", None), from("b", None)])
+                .unwrap_err();
         assert_eq!(
             error.to_string(),
             "calibration scheme must be possible: leaving out visits needs at least 2 of them, got visits with 1"
@@ -214,7 +220,8 @@ mod tests {
 
     #[test]
     fn a_split_keeps_every_third_group_out() {
-        let provenance: Vec<Provenance> = ["a", "b", "c", "d"].map(|name| from(name, None)).to_vec();
+        let provenance: Vec<Provenance> =
+            ["a", "b", "c", "d"].map(|name| from(name, None)).to_vec();
         let groups = Groups::by_scheme(CalibrationScheme::Split, &provenance).unwrap();
         assert_eq!(groups.split(), (vec![2], vec![0, 1, 3]));
     }

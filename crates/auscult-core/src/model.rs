@@ -192,20 +192,18 @@ impl Model {
         let whole = self.settings.max_references.is_none()
             && self.settings.calibration != CalibrationScheme::Split;
         let provenance = self.references().provenance();
-        let groups = match whole {
-            true => Groups::by_scheme(self.settings.calibration, provenance)?,
-            false => Groups::of(provenance),
+        let groups = if whole {
+            Groups::by_scheme(self.settings.calibration, provenance)?
+        } else {
+            Groups::of(provenance)
         };
         let fresh = self.detector.beam().fit_with_groups(self.references().clone(), &groups)?;
-        let same = |what: &str, same: bool| match same {
-            true => Ok(()),
-            false => Err(Error::DamagedModel {
-                reason: format!("its {what} do not follow from its references"),
-            }),
+        let same = |what: &str, same: bool| {
+            let reason = format!("its {what} do not follow from its references");
+            if same { Ok(()) } else { Err(Error::DamagedModel { reason }) }
         };
-        let fits = |detector: &FittedBeam| {
-            detector.band_fits().flatten().cloned().collect::<Vec<_>>()
-        };
+        let fits =
+            |detector: &FittedBeam| detector.band_fits().flatten().cloned().collect::<Vec<_>>();
         same("local scales", fits(&fresh) == fits(&self.detector))?;
         same("left-out scores", fresh.left_out_scores() == self.detector.left_out_scores())?;
         same("calibration scores", !whole || calibration_of(&fresh, &groups) == self.calibration)
@@ -327,8 +325,8 @@ fn calibrate_coresets(
     let folds = groups.count().min(MOST_FOLDS);
     let mut scores = Vec::with_capacity(references.len());
     for fold in 0..folds {
-        let (out, kept): (Vec<usize>, Vec<usize>) = (0..references.len())
-            .partition(|&index| groups.members()[index] % folds == fold);
+        let (out, kept): (Vec<usize>, Vec<usize>) =
+            (0..references.len()).partition(|&index| groups.members()[index] % folds == fold);
         if !kept.is_empty() {
             let detector = fit_bounded(beam, &references.select(&kept), most)?;
             scores.extend(scores_of(&detector, references, &out)?);

@@ -1,9 +1,10 @@
 //! Laws of the method, on random memories.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use auscult_core::{
     BandSettings, BeamSettings, ClipSettings, ClipVectors, Combine, DensityExponent, DensityRule,
-    Detector, FrontEndSettings, Groups, Metric, Model, ModelSettings, Provenance, References, Scorer,
-    View,
+    Detector, FrontEndSettings, Groups, Metric, Model, ModelSettings, Provenance, References,
+    Scorer, View,
 };
 use proptest::prelude::*;
 
@@ -29,13 +30,17 @@ fn settings() -> impl Strategy<Value = BeamSettings> {
         Just(DensityExponent::Auto),
     ];
     let combine = || prop::sample::select(Combine::ALL);
-    let bands = (1..=AXIS, 1..=AXIS)
-        .prop_map(|(width, stride)| BandSettings::Windows { width, stride });
+    let bands =
+        (1..=AXIS, 1..=AXIS).prop_map(|(width, stride)| BandSettings::Windows { width, stride });
     let shape = (bands, 0..5_usize, exponent);
-    let choices =
-        (combine(), combine(), prop::sample::select(DensityRule::ALL), prop::sample::select(Metric::ALL));
-    (shape, choices).prop_map(|((bands, neighbours, exponent), (aggregation, fusion, rule, metric))| {
-        BeamSettings {
+    let choices = (
+        combine(),
+        combine(),
+        prop::sample::select(DensityRule::ALL),
+        prop::sample::select(Metric::ALL),
+    );
+    (shape, choices).prop_map(
+        |((bands, neighbours, exponent), (aggregation, fusion, rule, metric))| BeamSettings {
             neighbours,
             exponent,
             aggregation,
@@ -43,8 +48,8 @@ fn settings() -> impl Strategy<Value = BeamSettings> {
             rule,
             metric,
             ..BeamSettings::new(bands, vec![View::Mean, View::Max])
-        }
-    })
+        },
+    )
 }
 
 /// References in visits of three.
@@ -52,7 +57,9 @@ fn references(clips: &[ClipVectors]) -> References {
     let mut references = References::new(&[View::Mean, View::Max], AXIS);
     for (index, clip) in clips.iter().enumerate() {
         let visit = Some(format!("visit {}", index / 3));
-        references.push(clip, Provenance { visit, ..Provenance::of(format!("clip {index}")) }).unwrap();
+        references
+            .push(clip, Provenance { visit, ..Provenance::of(format!("clip {index}")) })
+            .unwrap();
     }
     references
 }
@@ -123,12 +130,12 @@ proptest! {
         let groups = if by_visit { Groups::of(all.provenance()) } else { Groups::clips(all.len()) };
         let beam = base.check(AXIS).unwrap();
         let fitted = beam.fit_with_groups(all.clone(), &groups).unwrap();
-        for index in 0..all.len() {
+        for (index, clip) in clips.iter().enumerate() {
             let others: Vec<usize> = (0..all.len())
                 .filter(|&other| groups.members()[other] != groups.members()[index])
                 .collect();
             let expected = (!others.is_empty())
-                .then(|| beam.fit(all.select(&others)).unwrap().score(&clips[index]).unwrap().value);
+                .then(|| beam.fit(all.select(&others)).unwrap().score(clip).unwrap().value);
             prop_assert_eq!(fitted.left_out_scores()[index], expected);
         }
     }

@@ -64,9 +64,9 @@ impl std::str::FromStr for AlarmBudget {
         let unclear =
             || Error::setting("alarm budget", "such as \"1 alarm per month\" or 2/week", text);
         let words: Vec<&str> = text.split([' ', '/']).filter(|word| !word.is_empty()).collect();
-        let (alarms, period) = match words[..] {
-            [number, "alarm" | "alarms", "per" | "a", period] | [number, period] => (number, period),
-            _ => return Err(unclear()),
+        let ([alarms, "alarm" | "alarms", "per" | "a", period] | [alarms, period]) = words[..]
+        else {
+            return Err(unclear());
         };
         let alarms: f64 = alarms.parse().map_err(|_| unclear())?;
         if !(alarms.is_finite() && alarms > 0.0) {
@@ -94,8 +94,7 @@ pub struct Choice {
 }
 
 /// The rules worth choosing from.
-const RULES: [(usize, usize); 8] =
-    [(1, 1), (2, 2), (2, 3), (3, 3), (3, 4), (3, 5), (4, 5), (4, 6)];
+const RULES: [(usize, usize); 8] = [(1, 1), (2, 2), (2, 3), (3, 3), (3, 4), (3, 5), (4, 5), (4, 6)];
 
 /// Rates above this make the verdict of a clip meaningless.
 const LARGEST_RATE: f64 = 0.2;
@@ -272,13 +271,16 @@ mod tests {
         let mut machine = AlarmMachine::new(rules);
         let (mut alarms, clips, mut state) = (0, 400_000, 1_u64);
         for clip in 0..clips {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             let anomalous = ((state >> 11) as f64) < rate * (1_u64 << 53) as f64;
             let heard = if anomalous { Observation::Anomalous } else { Observation::Normal };
             let change = machine.observe(f64::from(clip), heard);
             alarms += u32::from(change.is_some_and(|change| change.to == AlarmState::Alarm));
         }
-        let (simulated, exact) = (f64::from(alarms) / f64::from(clips), alarms_per_clip(&rules, rate));
+        let (simulated, exact) =
+            (f64::from(alarms) / f64::from(clips), alarms_per_clip(&rules, rate));
         assert!((simulated - exact).abs() < 0.03 * exact, "{simulated} {exact}");
     }
 

@@ -34,7 +34,8 @@ impl Observation {
     pub fn of(condition: ClipCondition, verdict: Option<Verdict>) -> Self {
         match (condition, verdict) {
             (ClipCondition::Silent, _) => Self::NotRunning,
-            (ClipCondition::Usable | ClipCondition::Clipped { .. }, Some(verdict)) => match verdict {
+            (ClipCondition::Usable | ClipCondition::Clipped { .. }, Some(verdict)) => match verdict
+            {
                 Verdict::Normal => Self::Normal,
                 Verdict::Anomalous => Self::Anomalous,
                 Verdict::Undecided => Self::Learning,
@@ -215,7 +216,8 @@ impl AlarmMachine {
         let since = |holds: bool, since: Option<f64>| holds.then(|| since.unwrap_or(at));
         self.raising_since = since(anomalous >= settings.raise, self.raising_since);
         self.clearing_since = since(self.normals_in_a_row >= settings.clear, self.clearing_since);
-        let lasted = |since: Option<f64>, delay: f64| since.is_some_and(|since| at - since >= delay);
+        let lasted =
+            |since: Option<f64>, delay: f64| since.is_some_and(|since| at - since >= delay);
         if self.is_raised {
             let may_end = settings.latch == Latch::SelfClearing || self.is_acknowledged;
             if may_end && lasted(self.clearing_since, settings.off_delay_seconds) {
@@ -292,7 +294,13 @@ mod tests {
 
     #[test]
     fn a_latched_alarm_waits_for_somebody() {
-        let settings = AlarmSettings { raise: 1, window: 1, clear: 1, latch: Latch::Latching, ..Default::default() };
+        let settings = AlarmSettings {
+            raise: 1,
+            window: 1,
+            clear: 1,
+            latch: Latch::Latching,
+            ..Default::default()
+        };
         let mut alarm = AlarmMachine::new(rules(settings));
         let at = hear(&mut alarm, 0.0, "annnn");
         assert_eq!(alarm.state(), AlarmState::Alarm);
@@ -314,7 +322,14 @@ mod tests {
 
     #[test]
     fn delays_hold_an_alarm_back_until_time_has_passed() {
-        let settings = AlarmSettings { raise: 1, window: 1, clear: 1, on_delay_seconds: 15.0, off_delay_seconds: 5.0, ..Default::default() };
+        let settings = AlarmSettings {
+            raise: 1,
+            window: 1,
+            clear: 1,
+            on_delay_seconds: 15.0,
+            off_delay_seconds: 5.0,
+            ..Default::default()
+        };
         let mut alarm = AlarmMachine::new(rules(settings));
         alarm.observe(0.0, Observation::Anomalous);
         assert_eq!(alarm.state(), AlarmState::Alert);
@@ -344,13 +359,15 @@ mod tests {
     }
 
     fn settings() -> impl Strategy<Value = AlarmSettings> {
-        (1..9_usize, 0..8_usize, 1..6_usize, any::<bool>()).prop_map(|(window, raise, clear, latching)| AlarmSettings {
-            window,
-            raise: 1 + raise % window,
-            clear,
-            latch: if latching { Latch::Latching } else { Latch::SelfClearing },
-            ..AlarmSettings::default()
-        })
+        (1..9_usize, 0..8_usize, 1..6_usize, any::<bool>()).prop_map(
+            |(window, raise, clear, latching)| AlarmSettings {
+                window,
+                raise: 1 + raise % window,
+                clear,
+                latch: if latching { Latch::Latching } else { Latch::SelfClearing },
+                ..AlarmSettings::default()
+            },
+        )
     }
 
     proptest! {

@@ -159,15 +159,13 @@ impl PairwiseDistances for BandPairs<'_> {
 
     fn row<'a>(&'a self, index: usize, row: &'a mut Vec<f64>) -> &'a [f64] {
         let count = self.band.len();
-        match &self.cached {
-            Some(all) => &all[index * count..(index + 1) * count],
-            None => {
-                row.clear();
-                let from = self.band.reference(self.matrix, self.axis_len, index);
-                row.extend(self.band.distances(self.matrix, self.axis_len, from));
-                row
-            }
+        if let Some(all) = &self.cached {
+            return &all[index * count..(index + 1) * count];
         }
+        row.clear();
+        let from = self.band.reference(self.matrix, self.axis_len, index);
+        row.extend(self.band.distances(self.matrix, self.axis_len, from));
+        row
     }
 }
 

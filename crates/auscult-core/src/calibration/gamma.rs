@@ -93,7 +93,8 @@ impl GammaFit {
         for _ in 0..50 {
             let value = shape.ln() - digamma(shape) - gap;
             let step = 1e-6 * shape;
-            let slope = 1.0 / shape - (digamma(shape + step) - digamma(shape - step)) / (2.0 * step);
+            let slope =
+                1.0 / shape - (digamma(shape + step) - digamma(shape - step)) / (2.0 * step);
             let next = shape - value / slope;
             shape = if next > 0.0 { next } else { shape / 2.0 };
             if (value / slope).abs() < 1e-13 * shape {

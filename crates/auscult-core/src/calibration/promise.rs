@@ -32,7 +32,11 @@ macro_rules! share {
                 if share > 0.0 && share < 1.0 {
                     Ok(Self(share))
                 } else {
-                    Err(Error::setting($what, concat!("above 0 and below 1 (", $example, ")"), share))
+                    Err(Error::setting(
+                        $what,
+                        concat!("above 0 and below 1 (", $example, ")"),
+                        share,
+                    ))
                 }
             }
         }
@@ -55,9 +59,9 @@ macro_rules! share {
             /// Takes `0.05`, `5%` or `5 %`.
             fn from_str(text: &str) -> Result<Self> {
                 let number = |text: &str| {
-                    text.trim()
-                        .parse::<f64>()
-                        .map_err(|_| Error::setting($what, concat!("a number such as ", $example), text))
+                    text.trim().parse::<f64>().map_err(|_| {
+                        Error::setting($what, concat!("a number such as ", $example), text)
+                    })
                 };
                 match text.trim().strip_suffix('%') {
                     Some(percent) => Self::try_from(number(percent)? / 100.0),
@@ -130,7 +134,8 @@ impl Promise {
 impl std::fmt::Display for Promise {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(formatter, "{}", self.rate)?;
-        self.confidence.map_or(Ok(()), |confidence| write!(formatter, " with {confidence} confidence"))
+        self.confidence
+            .map_or(Ok(()), |confidence| write!(formatter, " with {confidence} confidence"))
     }
 }
 

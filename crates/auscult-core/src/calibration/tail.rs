@@ -27,7 +27,10 @@ const SAMPLES: usize = 500;
 
 /// The threshold for a rate from the tail of the calibration scores; `None` with fewer than twice
 /// the needed exceedances or a tail without width.
-pub fn extrapolate(calibration: &Calibration, rate: FalseAlarmRate) -> Option<ExtrapolatedThreshold> {
+pub fn extrapolate(
+    calibration: &Calibration,
+    rate: FalseAlarmRate,
+) -> Option<ExtrapolatedThreshold> {
     let scores = calibration.scores();
     let threshold = Pareto::fit(scores)?.threshold(rate.into());
     let mut random = SplitMix(0x5EED);
@@ -118,7 +121,8 @@ mod tests {
     #[test]
     fn an_exponential_tail_is_found_again() {
         // The expected order statistics of an exponential distribution.
-        let scores: Vec<f64> = (0..2000).map(|i| -(1.0 - (f64::from(i) + 0.5) / 2000.0).ln()).collect();
+        let scores: Vec<f64> =
+            (0..2000).map(|i| -(1.0 - (f64::from(i) + 0.5) / 2000.0).ln()).collect();
         let calibration = Calibration::new(Basis::Visits, scores);
         let found = extrapolate(&calibration, "0.01%".parse().unwrap()).unwrap();
         let expected = 10_000.0_f64.ln();

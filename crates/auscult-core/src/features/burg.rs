@@ -21,7 +21,7 @@ pub(super) struct Burg {
 const SMALLEST_SHARE: f64 = 1e-7;
 
 impl Burg {
-    /// Coefficients [1, c1, ..., c_order] of A(z) = 1 + sum c_k z^-k, finite for any finite input.
+    /// Coefficients `[1, c1, ..., c_order]` of `A(z) = 1 + sum c_k z^-k`, finite for any finite input.
     ///
     /// Trailing zeros of a padded clip are part of the signal: pass its nominal length.
     pub(super) fn coefficients(
@@ -101,7 +101,7 @@ impl Burg {
     }
 }
 
-/// D_ij = sum over n >= m of x[n-i] x[n-j], for the current m.
+/// `D_ij = sum over n >= m of x[n-i] x[n-j]`, for the current m.
 #[derive(Debug, Default)]
 struct Moments {
     autocorrelation: Vec<f64>,

@@ -132,7 +132,7 @@ struct LpcExtractor {
 const SMALLEST_RESPONSE: f64 = 1e-30;
 
 impl Extractor for LpcExtractor {
-    /// One frame: the curve at w_m = pi m / points, m = 0 .. points - 1.
+    /// One frame: the curve at the frequencies pi m / points, m from 0 to points - 1.
     fn for_each_frame(&mut self, samples: &[f32], sink: &mut dyn FnMut(&[f32])) -> Result<()> {
         let Self { front_end, burg, input, response, scratch, curve } = self;
         let LpcSettings { convention, order, .. } = front_end.settings;

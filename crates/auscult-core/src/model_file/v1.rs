@@ -29,6 +29,12 @@ struct Envelope {
     header: Box<RawValue>,
 }
 
+/// What every version of the envelope has.
+#[derive(Deserialize)]
+struct VersionOnly {
+    version: u32,
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Header {
@@ -188,9 +194,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model> {
         .map(|&view| {
             let name = matrix_name(view);
             let matrix = floats_f32(&container, &name, &[count, header.axis_len])?;
-            match matrix.iter().all(|value| value.is_finite()) {
-                true => Ok((view, matrix)),
-                false => Err(damaged(format!("tensor {name} holds values that are not finite"))),
+            if matrix.iter().all(|value| value.is_finite()) {
+                Ok((view, matrix))
+            } else {
+                Err(damaged(format!("tensor {name} holds values that are not finite")))
             }
         })
         .collect();
@@ -239,10 +246,6 @@ fn open(bytes: &[u8]) -> Result<(Envelope, SafeTensors<'_>)> {
     let Some(envelope) = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY)) else {
         return Err(foreign("it is a safetensors file without an auscult header".to_owned()));
     };
-    #[derive(Deserialize)]
-    struct VersionOnly {
-        version: u32,
-    }
     let VersionOnly { version } = serde_json::from_str(envelope)
         .map_err(|error| damaged(format!("its header is not readable: {error}")))?;
     if version > VERSION {
