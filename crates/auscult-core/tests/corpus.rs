@@ -32,3 +32,13 @@ fn corpus_of_model_files_opens_or_is_refused() {
 fn corpus_of_model_headers_opens_or_is_refused() {
     replay("model_header", model::header);
 }
+
+#[test]
+fn seeds_of_model_files_open() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/model_file");
+    for name in ["one_view", "two_views", "one_reference"] {
+        let bytes = fs::read(folder.join(name)).unwrap();
+        let model = auscult_core::Model::from_bytes(&bytes).unwrap();
+        assert_eq!(model.references().axis_len(), 5, "{name}");
+    }
+}
