@@ -1,0 +1,38 @@
+//! The crate's error type.
+
+/// The result of any fallible operation in this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why an operation in this crate failed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// Too few clips to leave some out and still have a memory.
+    #[error(
+        "choosing settings needs at least {needed} normal clips, got {got}; record more, or use \
+         the defaults"
+    )]
+    TooFewClips {
+        /// How many there must be.
+        needed: usize,
+        /// How many there are.
+        got: usize,
+    },
+    /// The features are not those of the candidate's front end or of this study.
+    #[error("the features are of {got}, the candidate needs {needed}")]
+    OtherFeatures {
+        /// The front end the candidate has.
+        needed: String,
+        /// What the features came from.
+        got: String,
+    },
+    /// A settings or state file that cannot be understood.
+    #[error("{reason}")]
+    Unreadable {
+        /// What is wrong.
+        reason: String,
+    },
+    /// Whatever the front end or the detector cannot do.
+    #[error(transparent)]
+    Core(#[from] auscult_core::Error),
+}
