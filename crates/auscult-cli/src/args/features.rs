@@ -21,20 +21,20 @@ pub(crate) struct FeaturesArguments {
     pub(crate) front_end: FrontEndArguments,
 
     /// mean and max are one vector a clip; frames is the whole feature map.
-    #[arg(long, value_enum, default_value_t = FeatureView::Mean)]
+    #[arg(long, value_enum, default_value_t = FeatureView::Mean, help_heading = None)]
     pub(crate) view: FeatureView,
 
     /// Write a numpy array: clips x axis (with --view frames clips x frames x axis), f32.
-    #[arg(long, group = "format", value_name = "FILE")]
+    #[arg(long, group = "format", value_name = "FILE", help_heading = None)]
     pub(crate) npy: Option<PathBuf>,
 
     /// Write numpy arrays: features and start_seconds.
-    #[arg(long, group = "format", value_name = "FILE")]
+    #[arg(long, group = "format", value_name = "FILE", help_heading = None)]
     pub(crate) npz: Option<PathBuf>,
 
     /// Print CSV: path, start_seconds, frame and one column a position (a row a frame with --view
     /// frames).
-    #[arg(long, group = "format")]
+    #[arg(long, group = "format", help_heading = None)]
     pub(crate) csv: bool,
 }
 

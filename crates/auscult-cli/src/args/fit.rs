@@ -21,7 +21,7 @@ pub(crate) struct FitArguments {
     pub(crate) input: InputArguments,
 
     /// The model file to write; replaced only when the new one is complete.
-    #[arg(short, long, value_name = "MODEL")]
+    #[arg(short, long, value_name = "MODEL", help_heading = None)]
     pub(crate) output: PathBuf,
 
     #[command(flatten)]
@@ -37,7 +37,7 @@ pub(crate) struct FitArguments {
     pub(crate) memory: MemoryArguments,
 
     /// Print what was done as JSON.
-    #[arg(long)]
+    #[arg(long, help_heading = None)]
     pub(crate) json: bool,
 }
 

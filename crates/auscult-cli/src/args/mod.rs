@@ -25,21 +25,29 @@ use crate::version;
 
 /// Listens to machines: remembers how a healthy one sounds and says, clip by clip, how far a new
 /// sound is from that, in which frequency band, and whether it matters.
-///
-/// A first look:      auscult demo
-/// Learn a machine:   auscult fit recordings/ -o pump.auscult
-/// Check new sound:   auscult score pump.auscult today/*.wav
-/// Ask why:           auscult explain pump.auscult today/odd.wav
 #[derive(Debug, Parser)]
 #[command(name = "auscult", version = version::long(), verbatim_doc_comment, max_term_width = 100)]
-#[command(after_help = "Exit codes: 0 nothing anomalous; 1 something anomalous (with \
-    --fail-on-anomaly); 2 the command could not do all of its work.")]
+#[command(after_help = "\
+A first look:      auscult demo
+Learn a machine:   auscult fit recordings/ -o pump.auscult
+Check new sound:   auscult score pump.auscult today/*.wav
+Ask why:           auscult explain pump.auscult today/odd.wav
+Learn an option:   auscult fit --help
+
+Exit codes: 0 nothing anomalous; 1 something anomalous (with --fail-on-anomaly);
+2 the command could not do all of its work.")]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
 
     /// Threads to use, 1 to 512; all cores if not given. Results do not depend on it.
-    #[arg(long, global = true, value_name = "N", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        global = true,
+        value_name = "N",
+        allow_negative_numbers = true,
+        display_order = 99
+    )]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=512))]
     pub(crate) jobs: Option<u16>,
 }

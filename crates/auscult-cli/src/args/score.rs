@@ -22,7 +22,7 @@ pub(crate) struct ScoringArguments {
     pub(crate) channel: Option<String>,
 
     /// Share of normal clips that may be called anomalous, such as 5% or 0.01, if not the model's.
-    #[arg(long, value_name = "RATE", allow_negative_numbers = true)]
+    #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = None)]
     pub(crate) false_alarm_rate: Option<FalseAlarmRate>,
 }
 
@@ -47,15 +47,15 @@ pub(crate) struct ScoreArguments {
     pub(crate) format: FormatArguments,
 
     /// Add the scores of every view and band to the results for programs.
-    #[arg(long)]
+    #[arg(long, help_heading = "Results for programs")]
     pub(crate) bands: bool,
 
     /// Say in sentences what differs, below the table or in the JSON.
-    #[arg(long)]
+    #[arg(long, help_heading = None)]
     pub(crate) explain: bool,
 
     /// Exit with 1 if any clip is anomalous.
-    #[arg(long)]
+    #[arg(long, help_heading = None)]
     pub(crate) fail_on_anomaly: bool,
 }
 
@@ -65,6 +65,6 @@ pub(crate) struct ExplainArguments {
     pub(crate) scoring: ScoringArguments,
 
     /// Print JSON: every band with its hertz, times normal, closest reference and levels.
-    #[arg(long)]
+    #[arg(long, help_heading = None)]
     pub(crate) json: bool,
 }

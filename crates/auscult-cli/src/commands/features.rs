@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use auscult_audio::Extent;
+use auscult_core::ClipCondition;
 
 use super::fit;
 use crate::{
@@ -40,8 +41,10 @@ pub(crate) fn run(arguments: &FeaturesArguments, printer: &Printer) -> anyhow::R
         sources,
         &reading,
         printer,
-        |worker, clip, _| -> auscult_core::Result<Vec<f32>> {
+        |worker, clip, condition| -> anyhow::Result<Vec<f32>> {
             let mut values = Vec::new();
+            // Front ends may swallow a NaN; what is left would look like sound.
+            anyhow::ensure!(!matches!(condition, ClipCondition::NotFinite { .. }), "{condition}");
             match arguments.view {
                 FeatureView::Frames => {
                     worker.extractor.for_each_frame(&clip.samples, &mut |frame| {

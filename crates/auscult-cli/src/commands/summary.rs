@@ -26,8 +26,12 @@ pub(super) fn warn_about_calibration(model: &Model, printer: &Printer) {
              too few false alarms if the files were recorded together; record on other days and add them \
              (sub-folders, a manifest column or --visit name the visit)",
         ),
+        Basis::Blocks => printer.note(
+            "all references come from one recording: verdicts are calibrated by leaving out parts of it, \
+             which promises too few false alarms; record on other days and add them",
+        ),
         Basis::Clips => printer.note(
-            "all references come from one recording: verdicts are calibrated by leaving out single clips, \
+            "verdicts are calibrated by leaving out single clips, \
              which promises too few false alarms; record on other days and add them",
         ),
     }

@@ -1,0 +1,150 @@
+//! From recordings to a model to verdicts.
+
+use crate::support::{Sandbox, clip, faulty_clip, wav_of};
+use auscult_testing::ClipRecipe;
+
+/// A model, and `check/` with a normal and a faulty clip of an unseen visit.
+fn plant() -> Sandbox {
+    let sandbox = Sandbox::with_model();
+    sandbox.write("check/normal.wav", wav_of(&ClipRecipe { take: 50, ..clip() }));
+    sandbox.write("check/odd.wav", wav_of(&faulty_clip()));
+    sandbox
+}
+
+#[test]
+fn fit_tells_what_it_learned() {
+    let sandbox = Sandbox::with_recordings();
+    let ran = sandbox.run("fit normal -o pump.auscult --clip-seconds 1").exits(0);
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(lines[0], "model       pump.auscult");
+    assert_eq!(lines[1], "front end   log-mel (s15), 4 bands");
+    assert_eq!(lines[2], "references  24 from 24 files, 3 visits; 0 skipped, 0 left out as copies");
+    assert!(lines[3].starts_with("threshold   "), "{ran:#?}");
+}
+
+#[test]
+fn summary_of_fit_is_json_on_request() {
+    let sandbox = Sandbox::with_recordings();
+    let ran = sandbox.run("fit normal -o pump.auscult --clip-seconds 1 --json").exits(0);
+    let summary: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(summary["references"], 24);
+    assert_eq!(summary["files"], 24);
+    assert_eq!(summary["visits"], 3);
+    assert_eq!(summary["skipped"], 0);
+    assert!(summary["threshold"].is_f64());
+}
+
+#[test]
+fn faulty_clip_is_anomalous_and_the_exit_code_says_so_on_request() {
+    let sandbox = plant();
+    let ran = sandbox.run("score model.auscult check").exits(0);
+    assert!(ran.stdout.contains("1 anomalous, 1 normal"), "{ran:#?}");
+    let odd = ran.stdout.lines().find(|line| line.starts_with("check/odd.wav")).unwrap();
+    assert!(odd.contains("anomalous") && odd.contains("Hz ("), "{odd}");
+    sandbox.run("score model.auscult check --fail-on-anomaly").exits(1);
+    sandbox.run("score model.auscult check/normal.wav --fail-on-anomaly").exits(0);
+    sandbox.run("score model.auscult check gone.wav --fail-on-anomaly").exits(2);
+}
+
+#[test]
+fn explanation_names_the_band_the_reference_and_decibels() {
+    let sandbox = plant();
+    let ran = sandbox.run("explain model.auscult check/odd.wav").exits(0);
+    for part in ["check/odd.wav", "does not sound normal", "Hz", "normal/visit_", "dB louder"] {
+        assert!(ran.stdout.contains(part), "no {part:?} in {ran:#?}");
+    }
+    let table = sandbox.run("score model.auscult check/odd.wav --explain").exits(0);
+    assert!(table.stdout.contains("dB louder"), "{table:#?}");
+    let json = sandbox.run("explain model.auscult check/odd.wav --json").exits(0).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json[0]["verdict"], "anomalous");
+    assert!(json[0]["explanation"]["bands"][0]["times_normal"].is_f64());
+}
+
+#[test]
+fn a_reference_scores_as_normal_against_itself() {
+    let sandbox = Sandbox::with_model();
+    for row in sandbox.score("model.auscult normal/visit_1") {
+        assert_eq!(&row[5], "normal");
+        assert!(row[2].parse::<f64>().unwrap().abs() < 1e-3, "{row:?}");
+    }
+}
+
+#[test]
+fn model_and_scores_do_not_depend_on_the_number_of_threads() {
+    let sandbox = plant();
+    for jobs in [1, 2, 3, 7] {
+        let line = format!("fit normal -o {jobs}.auscult --clip-seconds 1 --jobs {jobs}");
+        sandbox.run(&line).exits(0);
+        assert_eq!(sandbox.read(&format!("{jobs}.auscult")), sandbox.read("model.auscult"));
+        let scores = sandbox.score(&format!("model.auscult normal check --jobs {jobs} --bands"));
+        assert_eq!(scores, sandbox.score("model.auscult normal check --jobs 1 --bands"));
+    }
+}
+
+#[test]
+fn too_few_clips_give_scores_without_verdicts_and_say_how_many_are_missing() {
+    let sandbox = Sandbox::new();
+    sandbox.record("normal", 1..3, 4);
+    sandbox.run("fit normal -o few.auscult --clip-seconds 1").exits(0).says("no verdicts yet");
+    let rows = sandbox.score("few.auscult normal/visit_1/0.wav");
+    assert_eq!(&rows[0][5], "undecided");
+    let table = sandbox.run("score few.auscult normal/visit_1/0.wav").exits(0).stdout;
+    assert!(table.contains("1 undecided (the model has 8 calibration clips"), "{table}");
+    let rows = sandbox.score("few.auscult normal/visit_1/0.wav --false-alarm-rate 20%");
+    assert_eq!(&rows[0][5], "normal");
+}
+
+#[test]
+fn one_visit_is_said_to_promise_too_much() {
+    let sandbox = Sandbox::new();
+    sandbox.record("normal", 1..2, 20);
+    let ran = sandbox.run("fit normal/visit_1 -o one.auscult --clip-seconds 1").exits(0);
+    ran.says("record on other days");
+}
+
+#[test]
+fn copies_are_left_out_and_named() {
+    let sandbox = Sandbox::with_recordings();
+    let copy = sandbox.read("normal/visit_1/0.wav");
+    sandbox.write("normal/visit_2/copy.wav", copy);
+    sandbox
+        .run("fit normal -o m.auscult --clip-seconds 1")
+        .exits(0)
+        .says("left out normal/visit_2/copy.wav: it is the same sound as normal/visit_1/0.wav");
+}
+
+#[test]
+fn every_method_and_front_end_fits_and_scores() {
+    let sandbox = plant();
+    let lines = [
+        "--method global",
+        "--method global --fuse max --neighbours 0",
+        "--method beam --band-width 30 --band-stride 10 --aggregate max",
+        "--method adabeam --fuse min --density-exponent auto --density-rule at-nearest",
+        "--front-end mfcc --metric unit-euclidean",
+        "--front-end lpc --convention inverse",
+        "--sample-rate 8000 --max-references 10",
+    ];
+    for line in lines {
+        let fit = format!("fit normal -o other.auscult --clip-seconds 1 {line}");
+        sandbox.run(&fit).exits(0);
+        sandbox.run("model verify other.auscult").exits(0);
+        assert_eq!(sandbox.score("other.auscult check").len(), 2, "{line}");
+    }
+}
+
+#[test]
+fn inspect_shows_settings_visits_and_references() {
+    let sandbox = Sandbox::with_model();
+    let text = sandbox.run("inspect model.auscult --references").exits(0).stdout;
+    for part in ["1 s at 16000 Hz, channel 0", "visit_1: 8, visit_2: 8", "normal/visit_3/7.wav"] {
+        assert!(text.contains(part), "no {part:?} in {text}");
+    }
+    let json = sandbox.run("inspect model.auscult --references --json").exits(0).stdout;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["references"], 24);
+    assert_eq!(json["visits"]["visit_2"], 8);
+    assert_eq!(json["reference_list"][23]["visit"], "visit_3");
+    assert_eq!(json["bands"].as_array().unwrap().len(), 4);
+}

@@ -1,0 +1,32 @@
+//! The program as its users meet it: every test starts the real one, in a folder of its own.
+
+#![expect(clippy::unwrap_used, reason = "helpers of tests, too, fail by panicking")]
+
+/// Files nobody should give to the program: it names them, goes on, and its exit code says so.
+mod bad_input;
+/// Options with absurd or contradicting values: refused with what is allowed.
+mod bad_options;
+/// Vectors for other tools: npy, npz and CSV, equal to those of the library.
+mod features;
+/// From recordings to a model to verdicts, as in the first lines of `auscult --help`.
+mod fit_score;
+/// CSV, JSON, JSON lines and Parquet read back, and hold the same.
+mod formats;
+/// Scores of an independent implementation, for each front end, method and K.
+mod golden;
+/// What `--help` says, word by word.
+mod help;
+/// Where sound comes from: folders, globs, manifests, standard input, channels, long recordings.
+mod inputs;
+/// Ctrl-C keeps what is finished; kill -9 and full disks leave the old model or the new one.
+#[cfg(unix)]
+mod interruption;
+/// Models are changed, checked, damaged and refused.
+mod models;
+/// Not tests: a folder to work in, sounds, and the program.
+mod support;
+/// Synthetic machines and the demonstration.
+mod synth_demo;
+/// Colours and progress bars: on a terminal, never in a pipe.
+#[cfg(unix)]
+mod terminal;
