@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Beam, BeamSettings, Calibration, CalibrationScheme, ClipScore, ClipSettings, ClipVectors,
     Confidence, Detector, Error, FalseAlarmRate, FittedBeam, FrontEnd, FrontEndIdentity, Groups,
-    Promise, References, Result, Scorer, Verdict,
+    Promise, References, Result, Scorer, Verdict, calibration::CalibrationClip,
 };
 
 /// What a model is made with.
@@ -125,8 +125,8 @@ impl Model {
         if settings.calibration == CalibrationScheme::Split {
             let (out, kept) = groups.split();
             let detector = fit_bounded(&beam, &references.select(&kept), most)?;
-            let scores = scores_of(&detector, &references, &out)?;
-            let calibration = Calibration::with_domains(groups.basis(), scores);
+            let clips = calibration_clips(&detector, &references, &groups, &out)?;
+            let calibration = Calibration::of_clips(groups.basis(), clips);
             return Ok(Self { settings, detector, calibration });
         }
         if references.len() > most {
@@ -294,22 +294,26 @@ fn fit_bounded(beam: &Beam, references: &References, most: usize) -> Result<Fitt
 /// The calibration that left-out scores are.
 fn calibration_of(detector: &FittedBeam, groups: &Groups) -> Calibration {
     let provenance = detector.references().provenance();
-    let scores = detector.left_out_scores().iter().zip(provenance);
-    let scores = scores.filter_map(|(score, from)| Some(((*score)?, from.domain.clone())));
-    Calibration::with_domains(groups.basis(), scores.collect())
+    let scores = detector.left_out_scores().iter().zip(groups.members()).zip(provenance);
+    let clips = scores.filter_map(|((score, &group), from)| {
+        Some(CalibrationClip { score: (*score)?, group, domain: from.domain.clone() })
+    });
+    Calibration::of_clips(groups.basis(), clips.collect())
 }
 
-/// Scores of the references at `indices` against another memory, with their domains.
-fn scores_of(
+/// The references at `indices` scored against another memory.
+fn calibration_clips(
     detector: &FittedBeam,
     references: &References,
+    groups: &Groups,
     indices: &[usize],
-) -> Result<Vec<(f64, Option<String>)>> {
+) -> Result<Vec<CalibrationClip>> {
     let clips = indices.iter().filter_map(|&index| Some((index, references.clip(index)?)));
     clips
         .map(|(index, clip)| {
-            let domain = references.provenance()[index].domain.clone();
-            Ok((detector.score(&clip)?.value, domain))
+            let (group, from) = (groups.members()[index], &references.provenance()[index]);
+            let score = detector.score(&clip)?.value;
+            Ok(CalibrationClip { score, group, domain: from.domain.clone() })
         })
         .collect()
 }
@@ -323,14 +327,14 @@ fn calibrate_coresets(
     most: usize,
 ) -> Result<Calibration> {
     let folds = groups.count().min(MOST_FOLDS);
-    let mut scores = Vec::with_capacity(references.len());
+    let mut clips = Vec::with_capacity(references.len());
     for fold in 0..folds {
         let (out, kept): (Vec<usize>, Vec<usize>) =
             (0..references.len()).partition(|&index| groups.members()[index] % folds == fold);
         if !kept.is_empty() {
             let detector = fit_bounded(beam, &references.select(&kept), most)?;
-            scores.extend(scores_of(&detector, references, &out)?);
+            clips.extend(calibration_clips(&detector, references, groups, &out)?);
         }
     }
-    Ok(Calibration::with_domains(groups.basis(), scores))
+    Ok(Calibration::of_clips(groups.basis(), clips))
 }

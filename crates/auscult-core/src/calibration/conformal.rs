@@ -22,43 +22,61 @@ use crate::Basis;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Calibration {
     basis: Basis,
-    /// Ascending.
+    /// By ascending score.
+    clips: Vec<CalibrationClip>,
     scores: Vec<f64>,
-    /// The domain of each score, where domains are known.
-    domains: Vec<Option<String>>,
+    effective: f64,
+}
+
+/// The left-out score of one normal clip.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CalibrationClip {
+    /// Its score.
+    pub score: f64,
+    /// The visit, file or block it left with; clips of one group resemble each other.
+    pub group: usize,
+    /// Its domain, where it is known.
+    pub domain: Option<String>,
 }
 
 impl Calibration {
-    /// A calibration from left-out scores; ones that are not numbers are dropped.
+    /// A calibration from independent scores; ones that are not numbers are dropped.
     pub fn new(basis: Basis, scores: Vec<f64>) -> Self {
-        Self::with_domains(basis, scores.into_iter().map(|score| (score, None)).collect())
+        let alone = |(group, score)| CalibrationClip { score, group, domain: None };
+        Self::of_clips(basis, scores.into_iter().enumerate().map(alone).collect())
     }
 
-    /// A calibration from left-out scores with the domain each clip belongs to.
-    pub fn with_domains(basis: Basis, mut scores: Vec<(f64, Option<String>)>) -> Self {
-        scores.retain(|(score, _)| !score.is_nan());
-        scores.sort_by(|a, b| a.0.total_cmp(&b.0).then_with(|| a.1.cmp(&b.1)));
-        let (scores, domains) = scores.into_iter().unzip();
-        Self { basis, scores, domains }
+    /// A calibration from left-out scores with the group and domain of each clip.
+    pub fn of_clips(basis: Basis, mut clips: Vec<CalibrationClip>) -> Self {
+        clips.retain(|clip| !clip.score.is_nan());
+        clips.sort_by(|a, b| a.score.total_cmp(&b.score).then_with(|| a.group.cmp(&b.group)));
+        let scores = clips.iter().map(|clip| clip.score).collect();
+        let effective = super::effective::count(&clips);
+        Self { basis, clips, scores, effective }
+    }
+
+    /// The clips, by ascending score.
+    pub fn clips(&self) -> &[CalibrationClip] {
+        &self.clips
+    }
+
+    /// How many independent clips the calibration is worth: fewer than there are scores if clips
+    /// of one group score alike.
+    pub fn effective_count(&self) -> f64 {
+        self.effective
     }
 
     /// The domains there are scores of.
     pub fn domain_names(&self) -> BTreeSet<&str> {
-        self.domains.iter().flatten().map(String::as_str).collect()
-    }
-
-    /// The domain of each score, in the scores' order.
-    pub(crate) fn domains(&self) -> &[Option<String>] {
-        &self.domains
+        self.clips.iter().filter_map(|clip| clip.domain.as_deref()).collect()
     }
 
     /// The calibration of one domain alone (Mondrian): its promise holds for clips of that domain,
     /// and it has its own floor. Empty if no score is of that domain.
     #[must_use]
     pub fn of_domain(&self, domain: &str) -> Self {
-        let scores = self.scores.iter().zip(&self.domains);
-        let scores = scores.filter(|(_, own)| own.as_deref() == Some(domain));
-        Self::with_domains(self.basis, scores.map(|(&score, own)| (score, own.clone())).collect())
+        let own = self.clips.iter().filter(|clip| clip.domain.as_deref() == Some(domain));
+        Self::of_clips(self.basis, own.cloned().collect())
     }
 
     /// What was left out to get the scores.
@@ -72,14 +90,15 @@ impl Calibration {
     }
 
     /// The share of normal clips that score at least this high, counting the clip itself:
-    /// (1 + how many calibration scores are not below) / (n + 1).
+    /// (1 + how many calibration scores are not below) / (n + 1), with n and the count scaled down
+    /// to the [effective count](Self::effective_count).
     ///
-    /// For clips exchangeable with the calibration clips, P(p <= a) <= a for every a. `None`
-    /// without calibration scores.
+    /// For independent clips P(p <= a) <= a for every a. `None` without calibration scores.
     pub fn p_value(&self, score: f64) -> Option<f64> {
         let count = self.scores.len();
-        let below = self.scores.partition_point(|&other| other < score);
-        (count > 0).then(|| (1 + count - below) as f64 / (count + 1) as f64)
+        let not_below = count - self.scores.partition_point(|&other| other < score);
+        let weight = self.effective / count as f64;
+        (count > 0).then(|| (1.0 + weight * not_below as f64) / (self.effective + 1.0))
     }
 
     /// The score on a scale from 0 to 1: where it stands among calibration scores.
@@ -108,8 +127,9 @@ impl Calibration {
     /// The score above which clips are anomalous; `None` if there are too few calibration scores to
     /// keep the promise.
     pub fn threshold(&self, promise: Promise) -> Option<f64> {
-        let rank = promise.rank(self.scores.len())?;
-        Some(self.scores[self.scores.len() - rank])
+        let count = self.scores.len();
+        let allowed = (promise.tail_share(self.effective)? * count as f64).floor() as usize;
+        Some(self.scores[count - 1 - allowed.min(count - 1)])
     }
 
     /// What the score says under this promise.
@@ -136,13 +156,31 @@ mod tests {
     }
 
     #[test]
-    fn a_domain_has_its_own_threshold() {
-        let of = |domain: &str, from: u32| {
-            let domain = Some(domain.to_owned());
-            (from..from + 19).map(|score| (f64::from(score), domain.clone())).collect::<Vec<_>>()
+    fn clips_that_score_alike_count_once() {
+        let clip = |index: usize| CalibrationClip {
+            score: (index / 5) as f64 + 1e-6 * (index % 5) as f64,
+            group: index / 5,
+            domain: None,
         };
-        let scores = [of("source", 0), of("target", 100)].concat();
-        let calibration = Calibration::with_domains(Basis::Visits, scores);
+        let calibration = Calibration::of_clips(Basis::Visits, (0..50).map(clip).collect());
+        assert!((calibration.effective_count() - 10.0).abs() < 0.1, "{calibration:?}");
+        assert_eq!(calibration.verdict(100.0, Promise::default()), Verdict::Undecided);
+        let tenth = Promise { rate: "10%".parse().unwrap(), confidence: None };
+        assert_eq!(calibration.verdict(100.0, tenth), Verdict::Anomalous);
+    }
+
+    #[test]
+    fn a_domain_has_its_own_threshold() {
+        let of = |domain: &str, from: usize| {
+            let clip = |group| CalibrationClip {
+                score: group as f64,
+                group,
+                domain: Some(domain.to_owned()),
+            };
+            (from..from + 19).map(clip).collect::<Vec<_>>()
+        };
+        let calibration =
+            Calibration::of_clips(Basis::Visits, [of("source", 0), of("target", 100)].concat());
         let promise = Promise::default();
         assert_eq!(calibration.threshold(promise), Some(118.0));
         assert_eq!(calibration.of_domain("source").threshold(promise), Some(18.0));

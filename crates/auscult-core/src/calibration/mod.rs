@@ -1,12 +1,13 @@
 //! What a score means: p-values, a score from 0 to 1, and verdicts, from normal clips only.
 
 mod conformal;
+mod effective;
 pub mod gamma;
 mod promise;
 pub mod tail;
 
 pub use self::{
-    conformal::Calibration,
+    conformal::{Calibration, CalibrationClip},
     promise::{Confidence, FalseAlarmRate, Promise},
 };
 use crate::names::named_choices;

@@ -98,7 +98,7 @@ pub struct Promise {
 const ROUNDING: f64 = 1e-9;
 
 impl Promise {
-    /// How many calibration scores the promise needs.
+    /// How many independent calibration scores the promise needs.
     ///
     /// n >= 1 / a - 1, and with a confidence c n >= ln(1 - c) / ln(1 - a).
     pub fn calibration_floor(self) -> usize {
@@ -110,24 +110,25 @@ impl Promise {
         (floor - ROUNDING).ceil().max(1.0) as usize
     }
 
-    /// The threshold is the k-th largest of `count` calibration scores; `None` if there are too
-    /// few.
-    pub fn rank(self, count: usize) -> Option<usize> {
-        if count < self.calibration_floor() {
+    /// The share of calibration scores that may be at or above an anomalous one, for calibration
+    /// worth `effective` independent scores; `None` if that is too few.
+    pub fn tail_share(self, effective: f64) -> Option<f64> {
+        if effective + ROUNDING < self.calibration_floor() as f64 {
             return None;
         }
-        let rank = match self.confidence {
-            None => (self.rate.0 * (count + 1) as f64 + ROUNDING).floor() as usize,
+        let allowed = match self.confidence {
+            None => self.rate.0 * (effective + 1.0) - 1.0,
             Some(Confidence(confidence)) => {
-                // The realised rate at the k-th largest is Beta(k, n + 1 - k): it is at most a
-                // with probability P(Binomial(n, a) >= k).
-                let binomial = Binomial::new(self.rate.0, count as u64).ok()?;
-                (1..=count)
-                    .take_while(|&k| binomial.cdf(k as u64 - 1) <= 1.0 - confidence + ROUNDING)
-                    .last()?
+                // With the k-th largest as threshold the realised rate is Beta(k, n + 1 - k): it is
+                // at most a with probability P(Binomial(n, a) >= k).
+                let count = (effective + ROUNDING).floor() as u64;
+                let binomial = Binomial::new(self.rate.0, count).ok()?;
+                let ranks = 1..=count;
+                let rank = ranks.take_while(|k| binomial.cdf(k - 1) <= 1.0 - confidence + ROUNDING);
+                rank.last()? as f64 - 1.0
             }
         };
-        Some(rank.clamp(1, count))
+        Some((allowed.max(0.0) + ROUNDING) / effective)
     }
 }
 
@@ -161,11 +162,14 @@ mod tests {
 
     #[test]
     fn a_confident_promise_takes_a_higher_threshold() {
-        assert_eq!(promise(0.05, None).rank(100), Some(5));
+        let allowed = |promise: Promise, count: f64| {
+            promise.tail_share(count).map(|share| (share * count).floor() as usize)
+        };
+        assert_eq!(allowed(promise(0.05, None), 100.0), Some(4));
         // P(Binomial(100, 0.05) <= 1) = 0.037, <= 2 = 0.118.
-        assert_eq!(promise(0.05, Some(0.9)).rank(100), Some(2));
-        assert_eq!(promise(0.05, Some(0.9)).rank(44), None);
-        assert_eq!(promise(0.05, Some(0.9)).rank(45), Some(1));
+        assert_eq!(allowed(promise(0.05, Some(0.9)), 100.0), Some(1));
+        assert_eq!(allowed(promise(0.05, Some(0.9)), 44.0), None);
+        assert_eq!(allowed(promise(0.05, Some(0.9)), 45.0), Some(0));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! changed byte anywhere is noticed. Tensors: `references.<view>` (f32, references x axis),
 //! `local_scales` (f64, views x bands x references), `band_facts` (f64, views x bands x
 //! [exponent, divisor, typical score]), `left_out` (f64, NaN where there is none), `calibration`
-//! (f64, ascending).
+//! (f64, clips x [score, group], by ascending score).
 
 use std::collections::HashMap;
 
@@ -15,7 +15,7 @@ use serde_json::value::RawValue;
 
 use crate::{
     Basis, Calibration, Error, FittedBeam, Model, ModelSettings, Provenance, References, Result,
-    View, beam::BandFit,
+    View, beam::BandFit, calibration::CalibrationClip,
 };
 
 pub(super) const VERSION: u32 = 1;
@@ -105,9 +105,12 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>> {
         .map_err(|error| unwritable(&error))
 }
 
-/// The domains of calibration scores, nothing if no score has one.
+/// The domains of calibration clips, nothing if no clip has one.
 fn known_domains(calibration: &Calibration) -> Vec<Option<String>> {
-    if calibration.domain_names().is_empty() { Vec::new() } else { calibration.domains().to_vec() }
+    if calibration.domain_names().is_empty() {
+        return Vec::new();
+    }
+    calibration.clips().iter().map(|clip| clip.domain.clone()).collect()
 }
 
 fn tensors_of(model: &Model) -> Vec<Tensor> {
@@ -131,12 +134,9 @@ fn tensors_of(model: &Model) -> Vec<Tensor> {
     tensors.push(Tensor::of_f64("band_facts", vec![views, bands, 3], facts));
     let left_out = detector.left_out_scores().iter().map(|score| score.unwrap_or(f64::NAN));
     tensors.push(Tensor::of_f64("left_out", vec![count], left_out));
-    let calibration = model.calibration().scores();
-    tensors.push(Tensor::of_f64(
-        "calibration",
-        vec![calibration.len()],
-        calibration.iter().copied(),
-    ));
+    let clips = model.calibration().clips();
+    let values = clips.iter().flat_map(|clip| [clip.score, clip.group as f64]);
+    tensors.push(Tensor::of_f64("calibration", vec![clips.len(), 2], values));
     tensors
 }
 
@@ -217,15 +217,29 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model> {
     let fits = band_fits(&scales, &facts, count, bands);
     let left_out = left_out.into_iter().map(|score| (!score.is_nan()).then_some(score)).collect();
     let detector = FittedBeam::from_parts(beam, references, fits, left_out)?;
-    let domains = header.calibration_domains;
-    if !domains.is_empty() && domains.len() != calibration.len() {
-        let (got, expected) = (domains.len(), calibration.len());
+    let calibration =
+        calibration_of(header.calibration_basis, &calibration, header.calibration_domains)?;
+    Ok(Model::from_parts(header.settings, detector, calibration))
+}
+
+/// The calibration from its pairs of score and group.
+fn calibration_of(
+    basis: Basis,
+    pairs: &[f64],
+    domains: Vec<Option<String>>,
+) -> Result<Calibration> {
+    let (pairs, _) = pairs.as_chunks::<2>();
+    if !domains.is_empty() && domains.len() != pairs.len() {
+        let (got, expected) = (domains.len(), pairs.len());
         return Err(damaged(format!("{got} domains for {expected} calibration scores")));
     }
     let domains = domains.into_iter().chain(std::iter::repeat(None));
-    let calibration = calibration.into_iter().zip(domains).collect();
-    let calibration = Calibration::with_domains(header.calibration_basis, calibration);
-    Ok(Model::from_parts(header.settings, detector, calibration))
+    let clips = pairs.iter().zip(domains).map(|(&[score, group], domain)| CalibrationClip {
+        score,
+        group: group as usize,
+        domain,
+    });
+    Ok(Calibration::of_clips(basis, clips.collect()))
 }
 
 /// The container and its envelope; tells foreign, newer and damaged files apart.

@@ -2,6 +2,12 @@
 //!
 //! A small copy lies in `testdata/golden`; the whole pack is used where it is present, and is
 //! reported as ignored where it is not.
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stderr,
+    reason = "a failed unwrap is a failed test, and a skipped one must be heard"
+)]
 
 mod backend;
 mod calibration;

@@ -1,0 +1,30 @@
+//! What the studies share: synthetic visits, and rates with their uncertainty.
+
+pub mod chart;
+pub mod methods;
+pub mod visits;
+
+/// A mean over repetitions with its standard error.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The mean.
+    pub mean: f64,
+    /// Standard error of the mean.
+    pub error: f64,
+    /// Repetitions behind it.
+    pub count: usize,
+}
+
+impl Estimate {
+    /// The mean of some values; `None` without any.
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let count = values.len();
+        if count == 0 {
+            return None;
+        }
+        let mean = values.iter().sum::<f64>() / count as f64;
+        let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>()
+            / (count.max(2) - 1) as f64;
+        Some(Self { mean, error: (variance / count as f64).sqrt(), count })
+    }
+}
