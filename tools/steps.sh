@@ -1,11 +1,13 @@
 # Sourced by the scripts that run several steps: each step is named, timed and remembered.
 #
-#   run_step "name" command...      runs a command; a failure is remembered, the steps go on
+#   run_step "name" command...      runs a command; a failure is remembered, the steps go on;
+#                                   step_code has its exit code
 #   skip_step "name" "why"          says loudly what is not checked
 #   finish_steps "name of it all"   prints the table; fails if a step failed
 
 step_lines=()
 step_failures=0
+step_code=0
 steps_began=$SECONDS
 
 run_step() {
@@ -13,6 +15,7 @@ run_step() {
     shift
     printf '\n==> %s: %s\n' "$name" "$*"
     "$@" </dev/null || code=$?
+    step_code=$code
     local took=$((SECONDS - began))
     if [ "$code" -eq 0 ]; then
         printf '<== %s: ok, %d s\n' "$name" "$took"
