@@ -17,10 +17,8 @@ fn samples(machine: Machine, visit: u32, take: u32) -> Vec<f32> {
 fn study(outliers: usize, seed: u64) -> Study {
     let clips = (0..24_u32).map(|index| {
         let visit = index / 4;
-        let from = Provenance {
-            visit: Some(visit.to_string()),
-            ..Provenance::of(format!("{index}.wav"))
-        };
+        let from =
+            Provenance { visit: Some(visit.to_string()), ..Provenance::of(format!("{index}.wav")) };
         NormalClip { samples: samples(Machine::Fan, visit, index), from }
     });
     let outliers = (0..outliers as u32).map(|take| samples(Machine::Valve, 1, take)).collect();

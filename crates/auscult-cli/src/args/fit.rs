@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use auscult_core::{Combine, DensityExponent, DensityRule, FalseAlarmRate, Method, Metric};
 use clap::Args;
 
-use super::{FrontEndArguments, InputArguments, VisitArguments};
+use super::{FrontEndArguments, InputArguments, Typed, VisitArguments};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -18,11 +18,18 @@ Silent, constant, damaged and unreadable recordings are skipped and named; the e
 and the model holds the others.")]
 pub(crate) struct FitArguments {
     #[command(flatten)]
+    pub(crate) typed: Typed,
+
+    #[command(flatten)]
     pub(crate) input: InputArguments,
 
     /// The model file to write; replaced only when the new one is complete.
     #[arg(short, long, value_name = "MODEL", help_heading = None)]
     pub(crate) output: PathBuf,
+
+    /// Settings written by auscult tune; options given here go before them.
+    #[arg(long, value_name = "FILE", help_heading = None)]
+    pub(crate) settings: Option<PathBuf>,
 
     #[command(flatten)]
     pub(crate) visits: VisitArguments,

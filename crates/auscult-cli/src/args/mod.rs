@@ -9,6 +9,8 @@ mod input;
 mod model;
 mod score;
 mod synth;
+mod tune;
+mod typed;
 
 use clap::{Parser, Subcommand};
 
@@ -20,6 +22,8 @@ pub(crate) use self::{
     model::{InspectArguments, ModelCommand},
     score::{ExplainArguments, ScoreArguments, ScoringArguments},
     synth::{DemoArguments, SynthArguments},
+    tune::{Budget, TuneArguments},
+    typed::Typed,
 };
 use crate::version;
 
@@ -58,6 +62,8 @@ pub(crate) enum Command {
     Demo(DemoArguments),
     /// Learn how a machine sounds from normal recordings and write a model file.
     Fit(FitArguments),
+    /// Choose settings from normal recordings alone, without faults.
+    Tune(TuneArguments),
     /// Score new recordings against a model.
     Score(ScoreArguments),
     /// Say in sentences what differs in each clip, from which reference, and by how many dB.

@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &FeaturesArguments, printer: &Printer) -> anyhow::R
     }
     let (clip, front_end) = fit::front_end(&arguments.front_end)?;
     let axis_len = front_end.axis().len();
-    let reading = fit::reading(&arguments.input, &arguments.front_end, clip, front_end)?;
+    let reading = fit::reading(&arguments.input, &arguments.front_end.channel, clip, front_end)?;
     let (sources, found_all) = reading::expand(&arguments.input.paths, None, None, printer)?;
     let mut rows = Rows::default();
     let mut problems = 0;

@@ -10,6 +10,7 @@ use auscult_core::{
 
 use super::{
     gathering::gather,
+    settings::{self, Chosen},
     summary::{Summary, warn_about_calibration},
 };
 use crate::{
@@ -21,10 +22,11 @@ use crate::{
 };
 
 pub(crate) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result<Outcome> {
-    let (clip, front_end) = front_end(&arguments.front_end)?;
-    let settings = model_settings(arguments, clip, &*front_end)?;
+    let chosen = settings::chosen(arguments)?;
+    let settings = model_settings(arguments, &chosen)?;
     files::check_model_target(&arguments.output)?;
-    let reading = self::reading(&arguments.input, &arguments.front_end, clip, front_end)?;
+    let Chosen { clip, channel, front_end, .. } = chosen;
+    let reading = self::reading(&arguments.input, &channel, clip, front_end)?;
     let visits = &arguments.visits;
     let (sources, found_all) = reading::expand(
         &arguments.input.paths,
@@ -63,12 +65,12 @@ pub(super) fn front_end(
 /// How the command line wants sound to be read.
 pub(super) fn reading(
     input: &InputArguments,
-    front_end: &FrontEndArguments,
+    channel: &str,
     clip: ClipSettings,
-    built: Arc<dyn FrontEnd>,
+    front_end: Arc<dyn FrontEnd>,
 ) -> anyhow::Result<Reading> {
-    let channel = reading::channel(&front_end.channel)?;
-    Reading::new(built, clip, channel, input.hop_seconds, range(input.clips))
+    let channel = reading::channel(channel)?;
+    Reading::new(front_end, clip, channel, input.hop_seconds, range(input.clips))
 }
 
 pub(super) fn range(clips: Clips) -> ClipRange {
@@ -78,25 +80,20 @@ pub(super) fn range(clips: Clips) -> ClipRange {
     }
 }
 
-fn model_settings(
-    arguments: &FitArguments,
-    clip: ClipSettings,
-    front_end: &dyn FrontEnd,
-) -> anyhow::Result<ModelSettings> {
+fn model_settings(arguments: &FitArguments, chosen: &Chosen) -> anyhow::Result<ModelSettings> {
     let memory = &arguments.memory;
     anyhow::ensure!(memory.max_references != Some(0), "--max-references must be at least 1, got 0");
-    let name = &arguments.front_end.front_end;
-    let detector = detector_settings(&arguments.comparing, name, front_end)?;
-    detector.clone().check(front_end.axis().len())?;
+    let detector = chosen.detector.clone();
+    detector.clone().check(chosen.front_end.axis().len())?;
     Ok(ModelSettings {
-        channel: arguments.front_end.channel.clone(),
+        channel: chosen.channel.clone(),
         max_references: memory.max_references,
         false_alarm_rate: memory.false_alarm_rate,
-        ..ModelSettings::new(clip, front_end, detector)
+        ..ModelSettings::new(chosen.clip, &*chosen.front_end, detector)
     })
 }
 
-fn detector_settings(
+pub(super) fn detector_settings(
     arguments: &ComparingArguments,
     name: &str,
     front_end: &dyn FrontEnd,
@@ -132,7 +129,10 @@ fn detector_settings(
 }
 
 /// The paper's bands, with what the command line says otherwise.
-fn bands(arguments: &ComparingArguments, paper: BandSettings) -> anyhow::Result<BandSettings> {
+pub(super) fn bands(
+    arguments: &ComparingArguments,
+    paper: BandSettings,
+) -> anyhow::Result<BandSettings> {
     Ok(match (arguments.band_width, arguments.band_stride, paper) {
         (None, None, paper) => paper,
         (_, _, BandSettings::Whole) => {

@@ -7,11 +7,14 @@ mod fit;
 mod gathering;
 mod inspect;
 mod model;
+mod normal_clips;
 mod report;
 mod score;
 mod scoring;
+mod settings;
 mod summary;
 mod synth;
+mod tune;
 
 use anyhow::Context;
 use clap::CommandFactory;
@@ -32,6 +35,7 @@ pub(crate) fn run(arguments: Arguments, printer: &Printer) -> anyhow::Result<Out
     match arguments.command {
         Command::Demo(arguments) => demo::run(&arguments, printer),
         Command::Fit(arguments) => fit::run(&arguments, printer),
+        Command::Tune(arguments) => tune::run(&arguments, printer),
         Command::Score(arguments) => score::run(&arguments, printer),
         Command::Explain(arguments) => explain::run(&arguments, printer),
         Command::Inspect(arguments) => inspect::run(&arguments, printer),
