@@ -85,12 +85,20 @@ pub struct Expanded {
 /// its sub-folders for known extensions, hidden files left out), a manifest
 /// (`.csv`, `.jsonl`, `.ndjson`), a glob pattern (if no file has that literal name)
 /// or `-` for standard input. A file in a sub-folder of a given folder gets the
-/// first folder name below the given one as its visit.
+/// first folder name below the given one as its visit. Of several given folders, as
+/// a shell makes of `recordings/*/`, each is the visit of the files right in it.
 pub fn expand(inputs: &[String]) -> Expanded {
     let mut expanded = Expanded::default();
+    let several = inputs.iter().filter(|input| Path::new(input).is_dir()).count() > 1;
     for input in inputs {
+        let before = expanded.sources.len();
         if let Err(problem) = expand_input(input, &mut expanded) {
             expanded.problems.push(problem);
+        }
+        if several && Path::new(input).is_dir() {
+            for source in &mut expanded.sources[before..] {
+                source.visit.get_or_insert_with(|| input.trim_end_matches(['/', '\\']).to_owned());
+            }
         }
     }
     expanded
@@ -268,6 +276,22 @@ mod tests {
 
     fn names(folder: &Path, expanded: &Expanded) -> Vec<String> {
         found(folder, expanded).into_iter().map(|(name, _)| name).collect()
+    }
+
+    #[test]
+    fn several_folders_are_visits_of_their_own() {
+        let folder = tempfile::tempdir().unwrap();
+        let inputs = ["monday", "tuesday"].map(|name| {
+            let day = folder.path().join(name);
+            std::fs::create_dir(&day).unwrap();
+            std::fs::write(day.join("a.wav"), b"").unwrap();
+            format!("{}/", day.display())
+        });
+        let visits: Vec<_> =
+            expand(&inputs).sources.into_iter().map(|source| source.visit).collect();
+        let expected = inputs.each_ref().map(|input| Some(input.trim_end_matches('/').to_owned()));
+        assert_eq!(visits, expected);
+        assert_eq!(expand(&inputs[..1]).sources[0].visit, None);
     }
 
     #[test]

@@ -179,6 +179,34 @@ impl Model {
         self
     }
 
+    /// This model with another promise.
+    #[must_use]
+    pub fn with_promise(mut self, promise: Promise) -> Self {
+        self.settings.false_alarm_rate = promise.rate;
+        self.settings.confidence = promise.confidence;
+        self
+    }
+
+    /// This model calibrated in another way, the same as a fresh fit on its references.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] if there are too few visits, files or clips to leave out.
+    pub fn with_calibration(&self, scheme: CalibrationScheme) -> Result<Self> {
+        let settings = ModelSettings { calibration: scheme, ..self.settings.clone() };
+        Self::fit(settings, self.references().clone())
+    }
+
+    /// Left-out scores of each visit (or file, or block), in the order its clips were given.
+    pub fn left_out_recordings(&self) -> Vec<Vec<f64>> {
+        let groups = Groups::of(self.references().provenance());
+        let mut recordings = vec![Vec::new(); groups.count()];
+        for (score, &group) in self.detector.left_out_scores().iter().zip(groups.members()) {
+            recordings[group].extend(*score);
+        }
+        recordings
+    }
+
     /// Fits the references again and compares every number.
     ///
     /// Calibration scores of a coreset or a split came from clips that are gone; they are not

@@ -125,6 +125,9 @@ mod tests {
         let path = folder.path().join("large");
         std::fs::write(&path, [0; 11]).unwrap();
         let error = read_bounded(&path, 10).unwrap_err();
-        assert!(error.to_string().ends_with("has 11 bytes; model files have at most 10"), "{error}");
+        assert!(
+            error.to_string().ends_with("has 11 bytes; model files have at most 10"),
+            "{error}"
+        );
     }
 }

@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use auscult_core::{Combine, DensityExponent, DensityRule, FalseAlarmRate, Method, Metric};
+use auscult_core::{
+    CalibrationScheme, Combine, Confidence, DensityExponent, DensityRule, FalseAlarmRate, Method,
+    Metric,
+};
 use clap::Args;
 
 use super::{FrontEndArguments, InputArguments, Typed, VisitArguments};
@@ -102,7 +105,18 @@ pub(crate) struct MemoryArguments {
     pub(crate) max_references: Option<usize>,
 
     /// Share of normal clips that may be called anomalous, such as 5% or 0.01. Needs 1/rate - 1
-    /// normal clips (19 for 5%, 99 for 1%); below that no verdict is given.
+    /// independent normal clips (19 for 5%, 99 for 1%; clips of one visit count as few); below that
+    /// no verdict is given.
     #[arg(long, default_value = "5%", value_name = "RATE", allow_negative_numbers = true)]
     pub(crate) false_alarm_rate: FalseAlarmRate,
+
+    /// How sure to be of the rate with these references, such as 90%. Without it the rate holds on
+    /// average over recordings.
+    #[arg(long, value_name = "C", allow_negative_numbers = true)]
+    pub(crate) confidence: Option<Confidence>,
+
+    /// What is left out to learn how unseen normal sound scores: auto (visits, else files, else
+    /// parts of the one recording), visits, files, blocks, clips, or split.
+    #[arg(long, default_value_t = CalibrationScheme::Auto, value_name = "NAME")]
+    pub(crate) calibration: CalibrationScheme,
 }

@@ -2,6 +2,7 @@
 
 #![expect(clippy::doc_markdown, reason = "doc comments are help texts here, not Markdown")]
 
+mod calibrate;
 mod features;
 mod fit;
 mod format;
@@ -15,6 +16,7 @@ mod typed;
 use clap::{Parser, Subcommand};
 
 pub(crate) use self::{
+    calibrate::CalibrateArguments,
     features::{FeatureView, FeaturesArguments},
     fit::{ComparingArguments, FitArguments},
     format::FormatArguments,
@@ -68,6 +70,9 @@ pub(crate) enum Command {
     Score(ScoreArguments),
     /// Say in sentences what differs in each clip, from which reference, and by how many dB.
     Explain(ExplainArguments),
+    /// Say what a model can promise, what it would take to promise more, and how to keep an alarm
+    /// budget.
+    Calibrate(CalibrateArguments),
     /// Show what a model holds.
     Inspect(InspectArguments),
     /// Change or check a model without the recordings it was made from.

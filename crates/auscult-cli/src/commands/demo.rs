@@ -72,7 +72,7 @@ fn recipe(machine: Machine, seed: u64) -> TreeRecipe {
         train: PerDomain { source: 96, target: 0 },
         test_normal: PerDomain { source: 16, target: 0 },
         test_anomalous: PerDomain { source: 16, target: 0 },
-        visits: 8,
+        visits: 24,
         severity: 1.0,
         seed,
         ..TreeRecipe::default()

@@ -89,6 +89,8 @@ fn model_settings(arguments: &FitArguments, chosen: &Chosen) -> anyhow::Result<M
         channel: chosen.channel.clone(),
         max_references: memory.max_references,
         false_alarm_rate: memory.false_alarm_rate,
+        confidence: memory.confidence,
+        calibration: memory.calibration,
         ..ModelSettings::new(chosen.clip, &*chosen.front_end, detector)
     })
 }

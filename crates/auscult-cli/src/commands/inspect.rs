@@ -73,6 +73,7 @@ fn facts(model: &Model, front_end: &dyn FrontEnd, references: bool) -> Value {
         "calibration": {
             "basis": calibration.basis(),
             "clips": calibration.scores().len(),
+            "effective_clips": calibration.effective_count(),
             "threshold": model.threshold(),
         },
     });
@@ -97,8 +98,8 @@ fn describe(model: &Model, front_end: &dyn FrontEnd) -> String {
     let threshold = match model.threshold() {
         Some(threshold) => format!("{threshold:.4}"),
         None => format!(
-            "none: needs {} calibration clips",
-            settings.false_alarm_rate.calibration_floor()
+            "none: needs {} independent calibration clips",
+            settings.promise().calibration_floor()
         ),
     };
     let rows = [
@@ -140,12 +141,13 @@ fn describe(model: &Model, front_end: &dyn FrontEnd) -> String {
         (
             "calibration",
             format!(
-                "{} left-out scores, leaving out {}",
+                "{} left-out scores, leaving out {}, worth {:.0} independent ones",
                 model.calibration().scores().len(),
-                model.calibration().basis()
+                model.calibration().basis(),
+                model.calibration().effective_count().floor()
             ),
         ),
-        ("threshold", format!("{threshold} (at most {} false alarms)", settings.false_alarm_rate)),
+        ("threshold", format!("{threshold} (at most {} false alarms)", settings.promise())),
     ];
     let line = |(name, value): &(&str, String)| {
         format!("{}{}{value}\n", strong(name), " ".repeat(13 - name.len()))

@@ -3,7 +3,10 @@
 use anyhow::Context;
 use auscult_core::{Model, Verdict};
 
-use super::scoring::{CheckedClip, Scoring};
+use super::{
+    scoring::{CheckedClip, Scoring},
+    summary::missing,
+};
 use crate::{
     Outcome,
     args::ScoreArguments,
@@ -154,14 +157,10 @@ impl ScoreTable {
         if self.counts == [0; 4] {
             return "nothing was scored\n".to_owned();
         }
-        let rate = model.settings().false_alarm_rate;
+        let rate = model.settings().promise();
         let mut parts = vec![format!("{anomalous} anomalous, {normal} normal")];
         if undecided > 0 {
-            let (have, need) = (model.calibration().scores().len(), rate.calibration_floor());
-            parts.push(format!(
-                "{undecided} undecided (the model has {have} calibration clips; {rate} false alarms \
-                 need {need})"
-            ));
+            parts.push(format!("{undecided} undecided ({})", missing(model)));
         }
         if unscored > 0 {
             parts.push(format!("{unscored} not scored"));

@@ -10,14 +10,8 @@ use crate::printer::{Printer, count};
 
 /// Says what the threshold cannot be trusted for.
 pub(super) fn warn_about_calibration(model: &Model, printer: &Printer) {
-    let rate = model.settings().false_alarm_rate;
-    let (have, need) = (model.calibration().scores().len(), rate.calibration_floor());
-    if have < need {
-        printer.note(format!(
-            "no verdicts yet: a false-alarm rate of {rate} needs {need} normal clips, {} more than the \
-             {have} here; record more, or promise less with --false-alarm-rate",
-            need - have
-        ));
+    if model.threshold().is_none() {
+        printer.note(format!("no verdicts yet: {}", missing(model)));
     }
     match model.calibration().basis() {
         Basis::Visits => {}
@@ -34,6 +28,32 @@ pub(super) fn warn_about_calibration(model: &Model, printer: &Printer) {
             "verdicts are calibrated by leaving out single clips, \
              which promises too few false alarms; record on other days and add them",
         ),
+    }
+}
+
+/// What is missing for the model's promise, and what to do.
+pub(super) fn missing(model: &Model) -> String {
+    let (promise, calibration) = (model.settings().promise(), model.calibration());
+    let (clips, needed) = (calibration.scores().len(), promise.calibration_floor());
+    let worth = calibration.effective_count().floor() as usize;
+    let worth = if worth < clips {
+        let basis = calibration.basis();
+        format!("count as {worth}, because clips of the same {} score alike", basis_word(basis))
+    } else {
+        "are too few".to_owned()
+    };
+    format!(
+        "a false-alarm rate of {promise} needs {needed} independent normal clips, and the {clips} here {worth}; \
+         record more visits, or promise less with --false-alarm-rate"
+    )
+}
+
+/// One of what was left out.
+fn basis_word(basis: Basis) -> &'static str {
+    match basis {
+        Basis::Visits => "visit",
+        Basis::Files => "file",
+        Basis::Blocks | Basis::Clips => "recording",
     }
 }
 

@@ -1,0 +1,249 @@
+//! `auscult calibrate`: what a model can promise, and what it would take to promise more.
+
+use auscult_core::{
+    Calibration, Model, Promise,
+    alarm::{AlarmBudget, AlarmSettings, Choice, Replay},
+    calibration::{
+        gamma::{GammaFit, GammaForm},
+        tail::{ExtrapolatedThreshold, extrapolate},
+    },
+};
+use auscult_store::ModelLock;
+use serde::Serialize;
+
+use super::summary::warn_about_calibration;
+use crate::{
+    Outcome,
+    args::CalibrateArguments,
+    printer::{Printer, strong},
+    table::{Align, Table},
+};
+
+pub(crate) fn run(arguments: &CalibrateArguments, printer: &Printer) -> anyhow::Result<Outcome> {
+    let lock = arguments.save.then(|| ModelLock::acquire(&arguments.model)).transpose()?;
+    let mut model = auscult_store::load(&arguments.model)?;
+    if let Some(scheme) = arguments.scheme {
+        model = model.with_calibration(scheme)?;
+    }
+    let promise = Promise {
+        rate: arguments.false_alarm_rate.unwrap_or(model.settings().false_alarm_rate),
+        confidence: arguments.confidence.or(model.settings().confidence),
+    };
+    let model = model.with_promise(promise);
+    let hop_seconds = arguments.hop_seconds.unwrap_or(model.settings().clip.seconds);
+    let budget = arguments
+        .at_most
+        .map(|budget| BudgetFacts::new(&model, budget, hop_seconds, arguments.clear))
+        .transpose()?;
+    let facts = Facts::new(&model, promise, budget);
+    if arguments.json {
+        printer.line(serde_json::to_string_pretty(&facts)?)?;
+    } else {
+        printer.text(&facts.describe())?;
+        warn_about_calibration(&model, printer);
+    }
+    if let Some(lock) = lock {
+        lock.save(&model)?;
+        printer.note(format!("saved in {}", arguments.model.display()));
+    }
+    Ok(Outcome::Done)
+}
+
+/// Everything the command tells.
+#[derive(Debug, Serialize)]
+struct Facts {
+    promise: String,
+    threshold: Option<f64>,
+    basis: &'static str,
+    clips: usize,
+    effective_clips: f64,
+    needed_clips: usize,
+    /// Shown only where nothing can be promised.
+    extrapolated: Option<ExtrapolatedThreshold>,
+    dcase_gamma_90_percent: [Option<f64>; 2],
+    domains: Vec<DomainFacts>,
+    budget: Option<BudgetFacts>,
+}
+
+/// One domain on its own.
+#[derive(Debug, Serialize)]
+struct DomainFacts {
+    domain: String,
+    clips: usize,
+    effective_clips: f64,
+    threshold: Option<f64>,
+}
+
+impl Facts {
+    fn new(model: &Model, promise: Promise, budget: Option<BudgetFacts>) -> Self {
+        let calibration = model.calibration();
+        let threshold = calibration.threshold(promise);
+        let gamma = |form| GammaFit::new(calibration.scores(), form).ok()?.quantile(0.9).ok();
+        let domain = |domain: &str| {
+            let own: Calibration = calibration.of_domain(domain);
+            DomainFacts {
+                domain: domain.to_owned(),
+                clips: own.scores().len(),
+                effective_clips: own.effective_count(),
+                threshold: own.threshold(promise),
+            }
+        };
+        Self {
+            promise: promise.to_string(),
+            threshold,
+            basis: calibration.basis().name(),
+            clips: calibration.scores().len(),
+            effective_clips: calibration.effective_count(),
+            needed_clips: promise.calibration_floor(),
+            extrapolated: threshold
+                .map_or_else(|| extrapolate(calibration, promise.rate), |_| None),
+            dcase_gamma_90_percent: [GammaForm::TwoParameters, GammaForm::ThreeParameters]
+                .map(gamma),
+            domains: calibration.domain_names().into_iter().map(domain).collect(),
+            budget,
+        }
+    }
+
+    fn describe(&self) -> String {
+        let show = |threshold: Option<f64>| {
+            threshold.map_or_else(|| "none".to_owned(), |threshold| format!("{threshold:.4}"))
+        };
+        let mut rows = vec![
+            ("promise", format!("at most {} false alarms", self.promise)),
+            (
+                "calibration",
+                format!(
+                    "{} normal clips, leaving out {}; worth {:.0} independent ones, {} needed",
+                    self.clips,
+                    self.basis,
+                    self.effective_clips.floor(),
+                    self.needed_clips
+                ),
+            ),
+            ("threshold", show(self.threshold)),
+        ];
+        if let Some(tail) = &self.extrapolated {
+            rows.push(("extrapolated", format!(
+                "{:.4} (90 % interval {:.4} to {:.4}), from the {} largest scores; an assumption, not a promise",
+                tail.threshold, tail.low, tail.high, tail.exceedances
+            )));
+        }
+        let [two, three] = self.dcase_gamma_90_percent;
+        rows.push(("DCASE gamma", format!(
+            "90 % point {} (2 parameters), {} (3 parameters); for parity with the baselines, not a promise",
+            show(two), show(three)
+        )));
+        for domain in &self.domains {
+            rows.push((
+                "domain",
+                format!(
+                    "{}: threshold {}, {} clips worth {:.0}",
+                    domain.domain,
+                    show(domain.threshold),
+                    domain.clips,
+                    domain.effective_clips.floor()
+                ),
+            ));
+        }
+        let line = |(name, value): &(&str, String)| {
+            format!("{}{}{value}\n", strong(name), " ".repeat(14 - name.len()))
+        };
+        let text: String = rows.iter().map(line).collect();
+        text + &self.budget.as_ref().map(BudgetFacts::describe).unwrap_or_default()
+    }
+}
+
+/// How an alarm budget can be kept.
+#[derive(Debug, Serialize)]
+struct BudgetFacts {
+    budget: String,
+    period: &'static str,
+    hop_seconds: f64,
+    choices: Vec<Choice>,
+    /// The most sensitive choice that today's calibration can promise.
+    chosen: Option<Choice>,
+    /// What left-out sound did with it.
+    replay: Option<Replay>,
+}
+
+impl BudgetFacts {
+    fn new(
+        model: &Model,
+        budget: AlarmBudget,
+        hop_seconds: f64,
+        clear: usize,
+    ) -> anyhow::Result<Self> {
+        AlarmSettings { clear, ..AlarmSettings::default() }.check()?;
+        let choices = budget.choices(hop_seconds, clear)?;
+        let worth = model.calibration().effective_count();
+        let possible = choices.iter().filter(|choice| choice.calibration_clips as f64 <= worth);
+        let chosen = possible.max_by(|a, b| {
+            f64::from(a.rate).total_cmp(&f64::from(b.rate)).then(b.raise.cmp(&a.raise))
+        });
+        let replay = chosen.and_then(|choice| {
+            let promise = Promise { rate: choice.rate, confidence: None };
+            let threshold = model.calibration().threshold(promise)?;
+            let settings = AlarmSettings {
+                raise: choice.raise,
+                window: choice.window,
+                clear,
+                ..AlarmSettings::default()
+            };
+            let recordings = model.left_out_recordings();
+            Some(Replay::new(
+                &recordings,
+                threshold,
+                settings.check().ok()?,
+                hop_seconds,
+                budget.period,
+            ))
+        });
+        Ok(Self {
+            budget: budget.to_string(),
+            period: budget.period.name(),
+            hop_seconds,
+            chosen: chosen.copied(),
+            choices,
+            replay,
+        })
+    }
+
+    fn describe(&self) -> String {
+        let mut table = Table::new(&[
+            ("M of N", Align::Left),
+            ("clip rate", Align::Right),
+            ("alarms", Align::Right),
+            ("needs clips", Align::Right),
+            ("alarm after", Align::Right),
+        ]);
+        for choice in &self.choices {
+            table.row([
+                format!("{} of {}", choice.raise, choice.window),
+                choice.rate.to_string(),
+                format!("{:.2}", choice.alarms),
+                choice.calibration_clips.to_string(),
+                format!("{} s", choice.seconds_to_alarm),
+            ]);
+        }
+        let head = format!(
+            "\nat most {} with a clip every {} s; alarms are per {} if normal clips err independently\n",
+            self.budget, self.hop_seconds, self.period
+        );
+        let choice = match (&self.chosen, &self.replay) {
+            (Some(choice), Some(replay)) => format!(
+                "take {} of {} at {}: --false-alarm-rate {}\nreplayed {:.1} h of left-out normal sound: {} alarms; \
+                 that rules out more than {:.0} a {} (95 % confidence), not fewer\n",
+                choice.raise,
+                choice.window,
+                choice.rate,
+                f64::from(choice.rate),
+                replay.seconds / 3600.0,
+                replay.alarms,
+                replay.most_per_period,
+                self.period
+            ),
+            _ => "none of these can be promised yet: record more visits\n".to_owned(),
+        };
+        head + &table.render() + &choice
+    }
+}
