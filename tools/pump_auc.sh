@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
 # Fits and scores MIMII pump id_00 with the built-in front ends and writes AUCs to results/.
+# AUSCULT names the program to use; otherwise it is built.
 # Usage: tools/pump_auc.sh FOLDER  (a folder with manifest.csv: path,machine,section,split,label,domain)
 set -euo pipefail
 folder=${1:?usage: tools/pump_auc.sh FOLDER_WITH_MANIFEST}
 cd "$(dirname "$0")/.."
-cargo build --release --quiet
+if [ -z "${AUSCULT:-}" ]; then
+  cargo build --release --quiet
+  AUSCULT="$PWD/target/release/auscult"
+fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 out=results/mimii-pump.md
@@ -27,7 +31,7 @@ PY
   echo "promised false-alarm rate 5 %, calibrated by leaving out files (the recordings name no visits)."
   echo
   echo "- command: \`tools/pump_auc.sh FOLDER\`"
-  echo "- commit: $(git rev-parse --short=12 HEAD)"
+  "$AUSCULT" --version | sed -n "s/^commit: */- commit: /p"
   echo "- machine: $(nproc) x $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)"
   echo "- manifest: blake2 $(b2sum "$folder/manifest.csv" | cut -c1-16)"
   echo
@@ -35,8 +39,8 @@ PY
   echo "|---|---|---|---|---|---|---|---|"
 } > "$out"
 run() { # front end, convention, method, exponent
-  target/release/auscult fit "$work/train.csv" -o "$work/model" --front-end "$1" --convention "$2" --method "$3" --density-exponent "$4" > /dev/null 2>&1
-  target/release/auscult score "$work/model" "$work/test.csv" --csv > "$work/scores.csv" 2> /dev/null
+  "$AUSCULT" fit "$work/train.csv" -o "$work/model" --front-end "$1" --convention "$2" --method "$3" --density-exponent "$4" > /dev/null 2>&1
+  "$AUSCULT" score "$work/model" "$work/test.csv" --csv > "$work/scores.csv" 2> /dev/null
   python3 - "$work/scores.csv" "$@" >> "$out" <<'PY'
 import csv, sys
 rows = list(csv.DictReader(open(sys.argv[1])))
