@@ -80,7 +80,7 @@ impl Method {
         };
         let threshold = match self {
             Self::Visits | Self::ConfidentVisits | Self::Clips | Self::Split => {
-                calibration.threshold(Promise { rate, confidence })
+                calibration.promised_threshold(Promise { rate, confidence })
             }
             Self::GammaTwo => gamma(GammaForm::TwoParameters),
             Self::GammaThree => gamma(GammaForm::ThreeParameters),

@@ -291,9 +291,15 @@ impl Model {
         &self.calibration
     }
 
-    /// The score from which clips are anomalous, if it can be promised.
+    /// The score above which clips are anomalous, promised or provisional; `None` with too few
+    /// normal clips for either.
     pub fn threshold(&self) -> Option<f64> {
         self.calibration.threshold(self.settings.promise())
+    }
+
+    /// Whether the promise can be kept, or the threshold is only provisional.
+    pub fn keeps_promise(&self) -> bool {
+        self.calibration.keeps(self.settings.promise())
     }
 
     pub(crate) fn from_parts(

@@ -53,7 +53,10 @@ pub(crate) fn run(arguments: &CalibrateArguments, printer: &Printer) -> anyhow::
 #[derive(Debug, Serialize)]
 struct Facts {
     promise: String,
+    /// Promised.
     threshold: Option<f64>,
+    /// Used meanwhile, where nothing can be promised.
+    provisional_threshold: Option<f64>,
     basis: &'static str,
     clips: usize,
     effective_clips: f64,
@@ -77,7 +80,9 @@ struct DomainFacts {
 impl Facts {
     fn new(model: &Model, promise: Promise, budget: Option<BudgetFacts>) -> Self {
         let calibration = model.calibration();
-        let threshold = calibration.threshold(promise);
+        let threshold = calibration.promised_threshold(promise);
+        let provisional_threshold =
+            if threshold.is_none() { calibration.threshold(promise) } else { None };
         let gamma = |form| GammaFit::new(calibration.scores(), form).ok()?.quantile(0.9).ok();
         let domain = |domain: &str| {
             let own: Calibration = calibration.of_domain(domain);
@@ -85,12 +90,13 @@ impl Facts {
                 domain: domain.to_owned(),
                 clips: own.scores().len(),
                 effective_clips: own.effective_count(),
-                threshold: own.threshold(promise),
+                threshold: own.promised_threshold(promise),
             }
         };
         Self {
             promise: promise.to_string(),
             threshold,
+            provisional_threshold,
             basis: calibration.basis().name(),
             clips: calibration.scores().len(),
             effective_clips: calibration.effective_count(),
@@ -122,6 +128,13 @@ impl Facts {
             ),
             ("threshold", show(self.threshold)),
         ];
+        if self.provisional_threshold.is_some() {
+            let provisional = show(self.provisional_threshold);
+            rows.push((
+                "provisional",
+                format!("{provisional}, used until then; expect more false alarms"),
+            ));
+        }
         if let Some(tail) = &self.extrapolated {
             rows.push(("extrapolated", format!(
                 "{:.4} (90 % interval {:.4} to {:.4}), from the {} largest scores; an assumption, not a promise",
@@ -182,7 +195,7 @@ impl BudgetFacts {
         });
         let replay = chosen.and_then(|choice| {
             let promise = Promise { rate: choice.rate, confidence: None };
-            let threshold = model.calibration().threshold(promise)?;
+            let threshold = model.calibration().promised_threshold(promise)?;
             let settings = AlarmSettings {
                 raise: choice.raise,
                 window: choice.window,

@@ -75,6 +75,7 @@ fn facts(model: &Model, front_end: &dyn FrontEnd, references: bool) -> Value {
             "clips": calibration.scores().len(),
             "effective_clips": calibration.effective_count(),
             "threshold": model.threshold(),
+            "promised": model.keeps_promise(),
         },
     });
     if references {
@@ -96,7 +97,8 @@ fn describe(model: &Model, front_end: &dyn FrontEnd) -> String {
         })
         .collect();
     let threshold = match model.threshold() {
-        Some(threshold) => format!("{threshold:.4}"),
+        Some(threshold) if model.keeps_promise() => format!("{threshold:.4}"),
+        Some(threshold) => format!("{threshold:.4}, provisional: too few visits to promise it"),
         None => format!(
             "none: needs {} independent calibration clips",
             settings.promise().calibration_floor()

@@ -165,8 +165,9 @@ impl ScoreTable {
         if unscored > 0 {
             parts.push(format!("{unscored} not scored"));
         }
-        let promise = match undecided {
-            0 => format!("; at most {rate} of normal clips are called anomalous"),
+        let promise = match (undecided, model.keeps_promise()) {
+            (0, true) => format!("; at most {rate} of normal clips are called anomalous"),
+            (0, false) => format!("; verdicts are provisional: {}", missing(model)),
             _ => String::new(),
         };
         let (table, reasons) = (self.table.render(), self.reasons.concat());

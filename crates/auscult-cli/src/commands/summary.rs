@@ -10,8 +10,10 @@ use crate::printer::{Printer, count};
 
 /// Says what the threshold cannot be trusted for.
 pub(super) fn warn_about_calibration(model: &Model, printer: &Printer) {
-    if model.threshold().is_none() {
-        printer.note(format!("no verdicts yet: {}", missing(model)));
+    match (model.threshold(), model.keeps_promise()) {
+        (None, _) => printer.note(format!("no verdicts yet: {}", missing(model))),
+        (Some(_), false) => printer.note(format!("verdicts are provisional: {}", missing(model))),
+        (Some(_), true) => {}
     }
     match model.calibration().basis() {
         Basis::Visits => {}
@@ -68,6 +70,8 @@ pub(super) struct Summary {
     calibrated_by: &'static str,
     false_alarm_rate: f64,
     threshold: Option<f64>,
+    /// Whether the rate is promised, or the threshold provisional.
+    promised: bool,
     #[serde(flatten)]
     pub(super) counts: Counts,
 }
@@ -85,6 +89,7 @@ impl Summary {
             calibrated_by: model.calibration().basis().name(),
             false_alarm_rate: model.settings().false_alarm_rate.into(),
             threshold: model.threshold(),
+            promised: model.keeps_promise(),
             counts,
         }
     }
@@ -106,7 +111,8 @@ impl fmt::Display for Summary {
         match self.threshold {
             Some(threshold) => writeln!(
                 formatter,
-                "threshold   {threshold:.4} for at most {} % false alarms, calibrated by leaving out {}",
+                "threshold   {threshold:.4}{} for at most {} % false alarms, calibrated by leaving out {}",
+                if self.promised { "" } else { ", provisional," },
                 self.false_alarm_rate * 100.0,
                 self.calibrated_by
             ),

@@ -90,15 +90,14 @@ impl Calibration {
     }
 
     /// The share of normal clips that score at least this high, counting the clip itself:
-    /// (1 + how many calibration scores are not below) / (n + 1), with n and the count scaled down
-    /// to the [effective count](Self::effective_count).
+    /// (1 + how many calibration scores are not below) / (n + 1).
     ///
-    /// For independent clips P(p <= a) <= a for every a. `None` without calibration scores.
+    /// For clips exchangeable with the calibration clips P(p <= a) <= a for every a; clips of few
+    /// visits are not quite (see [`Calibration::keeps`]). `None` without calibration scores.
     pub fn p_value(&self, score: f64) -> Option<f64> {
         let count = self.scores.len();
-        let not_below = count - self.scores.partition_point(|&other| other < score);
-        let weight = self.effective / count as f64;
-        (count > 0).then(|| (1.0 + weight * not_below as f64) / (self.effective + 1.0))
+        let below = self.scores.partition_point(|&other| other < score);
+        (count > 0).then(|| (1 + count - below) as f64 / (count + 1) as f64)
     }
 
     /// The score on a scale from 0 to 1: where it stands among calibration scores.
@@ -124,12 +123,29 @@ impl Calibration {
         Some(step * (above as f64 + (score - lower) / (upper - lower)))
     }
 
-    /// The score above which clips are anomalous; `None` if there are too few calibration scores to
-    /// keep the promise.
+    /// Whether the promise can be kept: the calibration is worth enough independent clips.
+    pub fn keeps(&self, promise: Promise) -> bool {
+        promise.tail_share(self.effective).is_some()
+    }
+
+    /// The score above which clips are anomalous under a promise that can be [kept](Self::keeps);
+    /// `None` if it cannot.
+    pub fn promised_threshold(&self, promise: Promise) -> Option<f64> {
+        Some(self.upper(promise.tail_share(self.effective)?))
+    }
+
+    /// The score above which clips are called anomalous: the promised one, or else a provisional
+    /// one that counts clips of one visit as independent and so realises more false alarms than
+    /// the rate. `None` with too few clips even for that.
     pub fn threshold(&self, promise: Promise) -> Option<f64> {
-        let count = self.scores.len();
-        let allowed = (promise.tail_share(self.effective)? * count as f64).floor() as usize;
-        Some(self.scores[count - 1 - allowed.min(count - 1)])
+        let provisional = || Some(self.upper(promise.tail_share(self.scores.len() as f64)?));
+        self.promised_threshold(promise).or_else(provisional)
+    }
+
+    /// The score that at most this share of the calibration scores is above.
+    fn upper(&self, share: f64) -> f64 {
+        let allowed = (share * self.scores.len() as f64).floor() as usize;
+        self.scores[self.scores.len() - 1 - allowed.min(self.scores.len() - 1)]
     }
 
     /// What the score says under this promise.
@@ -164,9 +180,15 @@ mod tests {
         };
         let calibration = Calibration::of_clips(Basis::Visits, (0..50).map(clip).collect());
         assert!((calibration.effective_count() - 10.0).abs() < 0.1, "{calibration:?}");
-        assert_eq!(calibration.verdict(100.0, Promise::default()), Verdict::Undecided);
+        assert!(!calibration.keeps(Promise::default()));
+        assert_eq!(calibration.promised_threshold(Promise::default()), None);
+        assert_eq!(
+            calibration.verdict(100.0, Promise::default()),
+            Verdict::Anomalous,
+            "provisional"
+        );
         let tenth = Promise { rate: "10%".parse().unwrap(), confidence: None };
-        assert_eq!(calibration.verdict(100.0, tenth), Verdict::Anomalous);
+        assert!(calibration.keeps(tenth));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub enum Verdict {
     Normal,
     /// Further from normal than the promised rate allows.
     Anomalous,
-    /// Too few calibration clips to promise that rate.
+    /// Too few calibration clips for that rate.
     Undecided,
 }
 

@@ -83,16 +83,22 @@ impl Counts {
         let promise = model.settings().promise();
         let mut remarks = Vec::new();
         if page.threshold.is_none() {
-            let needed = promise.calibration_floor();
-            let have = model.calibration().effective_count().floor() as usize;
+            let (have, needed) = (model.calibration().scores().len(), promise.calibration_floor());
             remarks.push(format!(
-                "To judge {} takes {needed} independent normal clips; the {} of this model count as \
-                 {have}, since clips of one visit score alike. Add at least {} and learn again, from \
-                 other visits if you can. Until then, scores can be compared with each other, but no \
-                 threshold can be promised.",
+                "To judge {} takes the scores of {needed} normal clips; this \
+                 model has {have}. Add at least {} and learn again. Until then, scores can be \
+                 compared with each other, but no threshold can be promised.",
                 promised(page),
-                model.calibration().scores().len(),
                 counted(needed.saturating_sub(have).max(1), "more normal clip")
+            ));
+        } else if !model.keeps_promise() {
+            remarks.push(format!(
+                "The threshold is provisional: clips of one visit score alike, so the {} of this model count \
+                 as {:.0} independent ones, and {} needs {}. Expect more false alarms, and record more visits.",
+                counted(model.calibration().scores().len(), "normal clip"),
+                model.calibration().effective_count().floor(),
+                promised(page),
+                promise.calibration_floor()
             ));
         }
         if self.anomalous > 0 {

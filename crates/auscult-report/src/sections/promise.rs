@@ -9,7 +9,7 @@ use crate::{page::Page, text::number};
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let model = page.input.model;
     let scores = model.calibration().scores().len();
-    let smallest = number(1.0 / (model.calibration().effective_count() + 1.0));
+    let smallest = number(1.0 / (scores + 1) as f64);
     write!(
         out,
         "<section aria-labelledby=\"promise\">\n<h2 id=\"promise\">What is promised</h2>\n<ul>\n\
