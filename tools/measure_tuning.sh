@@ -21,24 +21,30 @@ out=results/tuning
 mkdir -p "$out"
 rows="$work/rows.jsonl"
 
-# true_auc <train> <test manifest with labels> <fit options>: AUC in % over all test clips.
+# true_auc <train> <test manifest with labels> <fit options>: AUC in % over all test clips, then over
+# those of the source and of the target domain (as JSON).
 true_auc() {
     local train=$1 test=$2
     shift 2
     "$AUSCULT" fit "$train" -o "$work/model" "$@" >"$work/fit" 2>&1 || [ $? = 2 ]
     "$AUSCULT" score "$work/model" "$test" --csv >"$work/scores.csv" 2>"$work/score" || [ $? = 2 ]
     python3 - "$work/scores.csv" "$test" <<'PY'
-import csv, os, sys
+import csv, json, os, sys
 scores, manifest = sys.argv[1:]
 folder = os.path.dirname(os.path.abspath(manifest))
 real = lambda path: os.path.realpath(os.path.join(folder, path))
-label = {real(row["path"]): row["label"] for row in csv.DictReader(open(manifest))}
-rows = [(float(row["score"]), label[real(os.path.abspath(row["path"]))])
-        for row in csv.DictReader(open(scores)) if row["score"]]
-anomalous = [score for score, name in rows if name == "anomaly"]
-normal = [score for score, name in rows if name == "normal"]
-wins = sum((a > n) + 0.5 * (a == n) for a in anomalous for n in normal)
-print("%.2f" % (100 * wins / len(anomalous) / len(normal)))
+rows = {real(row["path"]): row for row in csv.DictReader(open(manifest))}
+scored = [(float(row["score"]), rows[real(os.path.abspath(row["path"]))])
+          for row in csv.DictReader(open(scores)) if row["score"]]
+def auc(domain=None):
+    of = lambda label: [score for score, row in scored if row["label"] == label
+                        and (domain is None or row.get("domain") == domain)]
+    anomalous, normal = of("anomaly"), of("normal")
+    if not anomalous or not normal:
+        return None
+    wins = sum((a > n) + 0.5 * (a == n) for a in anomalous for n in normal)
+    return round(100 * wins / len(anomalous) / len(normal), 2)
+print(json.dumps({"all": auc(), "source": auc("source"), "target": auc("target")}))
 PY
 }
 
@@ -63,6 +69,7 @@ json.dump(best, open(sys.argv[3], "w"))' "$work/ranking.json" "$work/chosen.json
 import json, sys
 ranking, settings = (json.load(open(path)) for path in sys.argv[1:3])
 name, seed, outliers, seconds, default, chosen, best = sys.argv[3:]
+true = {"default": json.loads(default), "chosen": json.loads(chosen), "best": json.loads(best)}
 first = next(r for r in ranking["ranking"] if r["candidate"]["changes"] == 0)
 def words(candidate):
     detector = candidate["detector"]
@@ -84,7 +91,8 @@ print(json.dumps({
                    "chosen": round(100 * ranking["chosen"]["mean_auc"], 2),
                    "best": round(100 * ranking["ranking"][0]["mean_auc"], 2)},
     "pseudo_auc_of_chosen_by_kind": {k["kind"]: round(100 * k["auc"], 1) for k in ranking["chosen"]["kinds"]},
-    "true_auc": {"default": float(default), "chosen": float(chosen), "best": float(best)},
+    "true_auc": {name: auc["all"] for name, auc in true.items()},
+    "true_auc_by_domain": {name: {d: auc[d] for d in ("source", "target")} for name, auc in true.items()},
     "chosen": words(ranking["chosen"]["candidate"]), "best": words(ranking["ranking"][0]["candidate"]),
     "settings": settings,
 }))
@@ -121,12 +129,12 @@ PY
     done
 fi
 
-python3 - "$rows" "$out" "$(git rev-parse --short=12 HEAD)" "$(nproc) x $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" "$("$AUSCULT" --version | head -1)" \
+python3 - "$rows" "$out" "$("$AUSCULT" --version | sed -n 's/^commit: *//p')" "$(nproc) x $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1)" "$("$AUSCULT" --version | sed -n 's/^target: *//p')" \
     "${pump:+$(b2sum "$pump/manifest.csv" | cut -c1-16)}" <<'PY'
 import json, sys
-rows, out, commit, machine, version, manifest = sys.argv[1:]
+rows, out, commit, machine, target, manifest = sys.argv[1:]
 rows = [json.loads(line) for line in open(rows)]
-facts = {"command": "tools/measure_tuning.sh [FOLDER]", "commit": commit, "machine": machine, "version": version}
+facts = {"command": "tools/measure_tuning.sh [FOLDER]", "commit the program was built from": commit, "machine": machine, "target": target}
 if manifest:
     facts["pump_manifest_blake2"] = manifest
 json.dump({**facts, "runs": rows}, open(out + "/runs.json", "w"), indent=1)
@@ -150,5 +158,14 @@ with open(out + "/summary.md", "w") as file:
         print("| %s | %s | %.1f | %.1f | %+.1f | %.1f | %d of %d |" % (
             name[0], "yes" if name[1] else "no", mean(of, "default"), mean(of, "chosen"),
             mean(of, "chosen") - mean(of, "default"), mean(of, "best"), worse, len(of)), file=file)
+    print("\nBy domain, without outliers, means over seeds:\n\n| machine | source: default | chosen | target: default | chosen |", file=file)
+    print("|---|---|---|---|---|", file=file)
+    for name in dict.fromkeys(row["machine"] for row in rows):
+        of = [row["true_auc_by_domain"] for row in rows if row["machine"] == name and not row["outliers"]]
+        if any(domains["default"]["target"] is None for domains in of):
+            continue
+        cell = lambda who, domain: sum(domains[who][domain] for domains in of) / len(of)
+        print("| %s | %.1f | %.1f | %.1f | %.1f |" % (name, cell("default", "source"), cell("chosen", "source"),
+              cell("default", "target"), cell("chosen", "target")), file=file)
 PY
 cat "$out/summary.md"
