@@ -1,4 +1,5 @@
 //! `auscult tune` and `auscult fit --settings`, with short clips of a synthetic fan.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::{fs, path::PathBuf, process::Command};
 

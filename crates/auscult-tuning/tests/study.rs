@@ -1,4 +1,5 @@
 //! Studies of synthetic machines, short clips.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use auscult_core::{BandSettings, ClipSettings, Provenance};
 use auscult_testing::{ClipRecipe, Machine};

@@ -85,9 +85,12 @@ fn listen(
         sources,
         reading,
         printer,
-        |_, clip, condition| match condition.is_usable() && clip.extent != Extent::CutByDamage {
-            true => Ok(memory::digest(&clip.samples)),
-            false => Err(condition.to_string()),
+        |_, clip, condition| {
+            if condition.is_usable() && clip.extent != Extent::CutByDamage {
+                Ok(memory::digest(&clip.samples))
+            } else {
+                Err(condition.to_string())
+            }
         },
         |file| {
             for clip in file.clips {

@@ -61,13 +61,13 @@ fn over_file(file: TunedSettings, arguments: &FitArguments) -> anyhow::Result<Ch
         (true, convention) => FrontEndSettings::named(&asked.front_end, convention.as_deref())?,
     };
     let front_end = front_end.build(clip.check()?)?;
-    let detector = detector_over_file(file.detector, arguments, &*front_end)?;
+    let detector = detector_over_file(&file.detector, arguments, &*front_end)?;
     let channel = if typed.has("channel") { asked.channel.clone() } else { file.channel };
     Ok(Chosen { clip, channel, front_end, detector })
 }
 
 fn detector_over_file(
-    file: BeamSettings,
+    file: &BeamSettings,
     arguments: &FitArguments,
     front_end: &dyn FrontEnd,
 ) -> anyhow::Result<BeamSettings> {

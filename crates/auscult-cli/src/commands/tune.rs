@@ -248,7 +248,7 @@ fn try_candidates(
         }
         let name = candidate.front_end.to_string();
         if !features.contains_key(&name) {
-            let go_on = || !interrupt::is_asked() && !(something_done && time_is_up());
+            let go_on = || !(interrupt::is_asked() || something_done && time_is_up());
             let Some(computed) = bar.suspend(|| compute(study, candidate, &go_on))? else { break };
             features.insert(name.clone(), computed);
         }
@@ -326,7 +326,7 @@ fn words(ranking: &Ranking, in_all: usize, written: Option<&Path>) -> String {
     let against_default = ranking
         .default_candidate()
         .map(|default| 100.0 * (chosen.evaluation.mean_auc - default.evaluation.mean_auc));
-    text += &match against_default {
+    let choice = match against_default {
         _ if candidate.is_default() => {
             "chosen      the defaults: nothing tried is clearly better\n".to_owned()
         }
@@ -335,12 +335,12 @@ fn words(ranking: &Ranking, in_all: usize, written: Option<&Path>) -> String {
         ),
         None => format!("chosen      {candidate}\n"),
     };
+    text.push_str(&choice);
     if let Some(path) = written {
-        text += &format!(
-            "settings    {} (auscult fit RECORDINGS --settings {} -o MODEL)\n",
-            path.display(),
-            path.display()
-        );
+        let path = path.display();
+        let use_it =
+            format!("settings    {path} (auscult fit RECORDINGS --settings {path} -o MODEL)\n");
+        text.push_str(&use_it);
     }
     text
 }
