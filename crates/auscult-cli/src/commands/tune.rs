@@ -336,6 +336,11 @@ fn words(ranking: &Ranking, in_all: usize, written: Option<&Path>) -> String {
         None => format!("chosen      {candidate}\n"),
     };
     text.push_str(&choice);
+    if !candidate.is_default() {
+        text.push_str(
+            "check       made-up faults are not faults: compare with the defaults on known-bad clips first\n",
+        );
+    }
     if let Some(path) = written {
         let path = path.display();
         let use_it =
