@@ -8,6 +8,7 @@ mod interrupt;
 mod output;
 mod printer;
 mod progress;
+mod quality;
 mod reading;
 mod table;
 mod version;

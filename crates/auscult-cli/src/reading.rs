@@ -6,7 +6,9 @@ use auscult_audio::{
     AudioClip, ChannelRule, CheckedReadSettings, ClipRange, ClipReader, Extent, Location,
     ReadSettings, Source,
 };
-use auscult_core::{ClipCondition, ClipLength, ClipSettings, ClipVectors, Extractor, FrontEnd};
+use auscult_core::{
+    ClipCondition, ClipLength, ClipSettings, ClipVectors, Extractor, FrontEnd, QualityMeter,
+};
 use rayon::prelude::*;
 
 use crate::{
@@ -50,6 +52,7 @@ impl Reading {
         Worker {
             extractor: self.front_end.extractor(),
             vectors: ClipVectors::for_front_end(&*self.front_end),
+            meter: QualityMeter::new(self.length.sample_rate()),
         }
     }
 }
@@ -58,6 +61,7 @@ impl Reading {
 pub(crate) struct Worker {
     pub(crate) extractor: Box<dyn Extractor>,
     pub(crate) vectors: ClipVectors,
+    pub(crate) meter: QualityMeter,
 }
 
 /// What became of one file, or of a piece of a live stream.
@@ -84,14 +88,14 @@ pub(crate) struct ClipOutcome<T> {
 
 /// Reads every source and hands each file's outcome to `sink`, in input order.
 ///
-/// `work` sees each clip with its condition. Files of one batch are read in parallel; standard
+/// `work` sees each clip with its source and condition. Files of one batch are read in parallel; standard
 /// input may be live, so its clips are handed on one by one. A stop that is asked for ends the
 /// reading after the clips at hand. Returns whether all was read.
 pub(crate) fn read_all<T: Send>(
     sources: Vec<Source>,
     reading: &Reading,
     printer: &Printer,
-    work: impl Fn(&mut Worker, &AudioClip, ClipCondition) -> T + Sync,
+    work: impl Fn(&mut Worker, &Source, &AudioClip, ClipCondition) -> T + Sync,
     mut sink: impl FnMut(FileOutcome<T>) -> anyhow::Result<()>,
 ) -> anyhow::Result<bool> {
     let bar = progress::bar(sources.len(), "files");
@@ -138,7 +142,7 @@ fn read_file<T>(
     source: Source,
     reading: &Reading,
     worker: &mut Worker,
-    work: &impl Fn(&mut Worker, &AudioClip, ClipCondition) -> T,
+    work: &impl Fn(&mut Worker, &Source, &AudioClip, ClipCondition) -> T,
 ) -> FileOutcome<T> {
     let mut clips = Vec::new();
     let ending = read_clips(&source, reading, worker, work, &mut |clip| {
@@ -154,7 +158,7 @@ fn read_file<T>(
 fn read_stream<T>(
     source: Source,
     reading: &Reading,
-    work: &impl Fn(&mut Worker, &AudioClip, ClipCondition) -> T,
+    work: &impl Fn(&mut Worker, &Source, &AudioClip, ClipCondition) -> T,
     sink: &mut dyn FnMut(FileOutcome<T>) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let (problem, seconds_dropped) =
@@ -170,7 +174,7 @@ fn read_clips<T>(
     source: &Source,
     reading: &Reading,
     worker: &mut Worker,
-    work: &impl Fn(&mut Worker, &AudioClip, ClipCondition) -> T,
+    work: &impl Fn(&mut Worker, &Source, &AudioClip, ClipCondition) -> T,
     take: &mut dyn FnMut(ClipOutcome<T>) -> anyhow::Result<()>,
 ) -> anyhow::Result<(Option<String>, f64)> {
     let mut reader = match ClipReader::open(&source.location, &reading.settings) {
@@ -182,7 +186,7 @@ fn read_clips<T>(
         match clip {
             Ok(clip) => {
                 let condition = ClipCondition::of(&clip.samples, reading.length);
-                let result = work(worker, &clip, condition);
+                let result = work(worker, source, &clip, condition);
                 let AudioClip { start_seconds, extent, .. } = clip;
                 take(ClipOutcome { start_seconds, condition, extent, result })?;
             }

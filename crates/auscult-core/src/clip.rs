@@ -72,11 +72,6 @@ impl ClipLength {
 pub enum ClipCondition {
     /// Fit to be scored.
     Usable,
-    /// Usable, but the recording was overdriven.
-    Clipped {
-        /// Share of the samples at full scale, 0 to 1.
-        share: f64,
-    },
     /// Not scored: no sound at all.
     Silent,
     /// Not scored: every sample has the same value.
@@ -104,12 +99,6 @@ pub const SHORTEST_SHARE: f64 = 0.1;
 /// A signal whose peak is below -96 dBFS is below the last bit of 16-bit sound.
 const SILENCE_PEAK: f32 = 1.0 / 65_536.0;
 
-/// Samples this close to full scale count as clipped.
-const FULL_SCALE: f32 = 32_767.0 / 32_768.0;
-
-/// Share of clipped samples from which a clip is reported.
-const CLIPPED_SHARE: f64 = 0.001;
-
 impl ClipCondition {
     /// Looks at the samples of a clip, before padding.
     pub fn of(samples: &[f32], length: ClipLength) -> Self {
@@ -129,21 +118,18 @@ impl ClipCondition {
         {
             return Self::Constant { value };
         }
-        let clipped = samples.iter().filter(|value| value.abs() >= FULL_SCALE).count();
-        let share = clipped as f64 / samples.len() as f64;
-        if share >= CLIPPED_SHARE { Self::Clipped { share } } else { Self::Usable }
+        Self::Usable
     }
 
     /// Whether the clip can be scored as the sound of a machine.
     pub fn is_usable(self) -> bool {
-        matches!(self, Self::Usable | Self::Clipped { .. })
+        self == Self::Usable
     }
 
     /// One word for tables and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Usable => "usable",
-            Self::Clipped { .. } => "clipped",
             Self::Silent => "silent",
             Self::Constant { .. } => "constant",
             Self::NotFinite { .. } => "not-finite",
@@ -156,11 +142,6 @@ impl std::fmt::Display for ClipCondition {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Usable => write!(formatter, "usable"),
-            Self::Clipped { share } => write!(
-                formatter,
-                "clipped: {:.1} % of the samples are at full scale; lower the recording level",
-                share * 100.0
-            ),
             Self::Silent => write!(
                 formatter,
                 "silent: the peak is below -96 dBFS; check the microphone and that the machine ran"
@@ -205,8 +186,6 @@ mod tests {
             ClipCondition::of(&tone[..100], length()),
             ClipCondition::TooShort { samples: 100, needed: 1_600 }
         );
-        let loud: Vec<f32> = tone.iter().map(|value| (value * 4.0).clamp(-1.0, 1.0)).collect();
-        assert!(matches!(ClipCondition::of(&loud, length()), ClipCondition::Clipped { .. }));
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //!
 //! # Modules, in the order the sound travels
 //!
-//! 1. [`clip`]: mono samples of a fixed length, and whether they are worth scoring.
+//! 1. [`clip`]: mono samples of a fixed length, and whether they are worth scoring; [`quality`]:
+//!    what else they say about the recording.
 //! 2. [`features`]: front ends turn a clip into frames with an ordered axis.
 //! 3. [`pooling`]: frames become one vector a view (mean, max).
 //! 4. [`bands`]: the axis is cut into bands.
@@ -38,6 +39,7 @@ pub mod model_file;
 mod names;
 mod parallel;
 pub mod pooling;
+pub mod quality;
 pub mod score;
 
 pub use crate::{
@@ -54,7 +56,8 @@ pub use crate::{
     features::{Extractor, FrontEnd, FrontEndIdentity, FrontEndSettings},
     groups::{Basis, CalibrationScheme, Groups},
     memory::{Provenance, References},
-    model::{Model, ModelSettings, ScoredClip},
+    model::{Judge, Model, ModelSettings, ScoredClip},
     pooling::{ClipVectors, View},
+    quality::{ClipQuality, QualityMeter},
     score::{BandScore, ClipScore, ViewScore},
 };

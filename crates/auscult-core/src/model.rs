@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Beam, BeamSettings, Calibration, CalibrationScheme, ClipScore, ClipSettings, ClipVectors,
     Confidence, Detector, Error, FalseAlarmRate, FittedBeam, FrontEnd, FrontEndIdentity, Groups,
-    Promise, References, Result, Scorer, Verdict, calibration::CalibrationClip,
+    Promise, Provenance, References, Result, Scorer, Verdict, alarm::AlarmSettings,
+    calibration::CalibrationClip,
 };
 
 /// What a model is made with.
@@ -31,6 +32,9 @@ pub struct ModelSettings {
     /// How calibration scores are made.
     #[serde(default)]
     pub calibration: CalibrationScheme,
+    /// When verdicts over time become an alarm; `None` leaves that to whoever watches.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub alarm: Option<AlarmSettings>,
 }
 
 impl ModelSettings {
@@ -45,6 +49,7 @@ impl ModelSettings {
             false_alarm_rate: FalseAlarmRate::default(),
             confidence: None,
             calibration: CalibrationScheme::default(),
+            alarm: None,
         }
     }
 
@@ -116,6 +121,7 @@ impl Model {
     /// If there are no references or a setting is out of range.
     pub fn fit(settings: ModelSettings, references: References) -> Result<Self> {
         settings.clip.check()?;
+        settings.alarm.map(AlarmSettings::check).transpose()?;
         if settings.max_references == Some(0) {
             return Err(Error::setting("max references", "at least 1", 0));
         }
@@ -251,10 +257,40 @@ impl Model {
         judge(score, &self.calibration, self.settings.promise())
     }
 
-    /// What a score means for a clip of a known domain: the promise holds within the domain
-    /// (Mondrian), and needs enough calibration clips of it.
-    pub fn judge_in_domain(&self, score: ClipScore, domain: &str) -> ScoredClip {
-        judge(score, &self.calibration.of_domain(domain), self.settings.promise())
+    /// Judges clips of one domain: the promise holds within the domain (Mondrian), and needs enough
+    /// calibration clips of it. `None` if no reference is of that domain.
+    pub fn judge_of_domain(&self, domain: &str) -> Option<Judge> {
+        let calibration = self.calibration.of_domain(domain);
+        let promise = self.settings.promise();
+        (!calibration.scores().is_empty()).then_some(Judge { calibration, promise })
+    }
+
+    /// At most `most` references with their left-out scores, the highest first: the least normal
+    /// of the normal clips. Never more than half of them.
+    pub fn least_normal(&self, most: usize) -> Vec<(&Provenance, f64)> {
+        let scores = self.detector.left_out_scores();
+        let mut scored: Vec<(&Provenance, f64)> = self
+            .references()
+            .provenance()
+            .iter()
+            .zip(scores)
+            .filter_map(|(from, score)| Some((from, (*score)?)))
+            .collect();
+        // Stable: equal scores stay in the order the references were given.
+        scored.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+        scored.truncate(most.min(scored.len() / 2));
+        scored
+    }
+
+    /// This model with a rule for alarms, or without one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] if the rule is out of range.
+    pub fn with_alarm(mut self, alarm: Option<AlarmSettings>) -> Result<Self> {
+        alarm.map(AlarmSettings::check).transpose()?;
+        self.settings.alarm = alarm;
+        Ok(self)
     }
 
     /// Refuses a front end that gives other numbers than the one the model was made with.
@@ -308,6 +344,30 @@ impl Model {
         calibration: Calibration,
     ) -> Self {
         Self { settings, detector, calibration }
+    }
+}
+
+/// What scores mean within one domain.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judge {
+    calibration: Calibration,
+    promise: Promise,
+}
+
+impl Judge {
+    /// What a score of the model's detector means for a clip of the domain.
+    pub fn judge(&self, score: ClipScore) -> ScoredClip {
+        judge(score, &self.calibration, self.promise)
+    }
+
+    /// The score above which clips of the domain are anomalous, promised or provisional.
+    pub fn threshold(&self) -> Option<f64> {
+        self.calibration.threshold(self.promise)
+    }
+
+    /// Whether the promise can be kept within the domain.
+    pub fn keeps_promise(&self) -> bool {
+        self.calibration.keeps(self.promise)
     }
 }
 

@@ -1,6 +1,8 @@
 //! What a report is made of.
 
-use auscult_core::{ClipCondition, Explanation, Model, ScoredClip, Verdict, features::Axis};
+use auscult_core::{
+    ClipCondition, ClipQuality, Explanation, Model, ScoredClip, Verdict, features::Axis,
+};
 
 /// Everything one page shows.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +30,12 @@ pub struct ReportClip {
     pub start_seconds: f64,
     /// What the samples alone say about it.
     pub condition: ClipCondition,
+    /// What was measured on them; `None` if they cannot be measured.
+    pub quality: Option<ClipQuality>,
+    /// An earlier clip, or a reference, with the same sound.
+    pub copy_of: Option<String>,
+    /// The domain whose threshold it was judged by; `None` for the threshold of all.
+    pub domain: Option<String>,
     /// Its score; `None` for clips that were not scored.
     pub scored: Option<ScoredClip>,
     /// Why it scored so.
@@ -54,6 +62,35 @@ pub struct ReportSound {
 }
 
 impl ReportClip {
+    /// A clip about which nothing else is known; the other fields are open.
+    pub fn of(label: impl Into<String>, start_seconds: f64, condition: ClipCondition) -> Self {
+        Self {
+            label: label.into(),
+            start_seconds,
+            condition,
+            quality: None,
+            copy_of: None,
+            domain: None,
+            scored: None,
+            explanation: None,
+            truth: None,
+            sound: None,
+        }
+    }
+
+    /// What is remarkable about the recording: a name and a sentence each.
+    pub(crate) fn remarks(&self) -> Vec<(&'static str, String)> {
+        let measured = self.quality.iter().flat_map(ClipQuality::remarks);
+        let mut remarks: Vec<_> =
+            measured.map(|remark| (remark.name(), remark.to_string())).collect();
+        if self.condition != ClipCondition::Usable {
+            remarks.insert(0, (self.condition.name(), self.condition.to_string()));
+        }
+        let copy = |first: &String| ("copy", format!("copy: the same sound as {first}"));
+        remarks.extend(self.copy_of.as_ref().map(copy));
+        remarks
+    }
+
     /// The clip's score, if it has one.
     pub(crate) fn score(&self) -> Option<f64> {
         self.scored.as_ref().map(|scored| scored.score.value)

@@ -5,8 +5,10 @@
 // 1. What the caller knows.
 mod input;
 
-// 2. What the sections share, and the page around them.
+// 2. What the sections share, and the page around them; the same facts for programs.
 mod page;
+
+mod json;
 
 // 3. The sections, from the verdict down to the settings.
 mod sections;
@@ -40,4 +42,15 @@ pub const MOST_DETAILS: usize = 10;
 /// the same input gives the same bytes.
 pub fn render(input: &ReportInput<'_>) -> String {
     page::Page::new(input).to_string()
+}
+
+/// The facts of the page as one JSON object, for programs; sound and pictures are left out.
+///
+/// The same input gives the same bytes. Numbers that are not finite are `null`.
+///
+/// # Errors
+///
+/// Only if a number or name cannot be written as JSON, which none of this crate's types do.
+pub fn to_json(input: &ReportInput<'_>) -> serde_json::Result<String> {
+    json::write(&page::Page::new(input))
 }

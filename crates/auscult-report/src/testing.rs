@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use auscult_core::{
     BeamSettings, ClipCondition, ClipScore, ClipSettings, ClipVectors, Explanation, FalseAlarmRate,
-    FrontEnd, FrontEndSettings, Method, Model, ModelSettings, Provenance, References, ScoredClip,
-    Verdict,
+    FrontEnd, FrontEndSettings, Method, Model, ModelSettings, Provenance, QualityMeter, References,
+    ScoredClip, Verdict,
 };
 
 use crate::{ReportClip, ReportInput, ReportSound};
@@ -71,11 +71,8 @@ pub(crate) fn sample_with(front_end: &FrontEndSettings) -> Sample {
             extractor.extract_into(&samples, &mut vectors).unwrap();
             let scored = model.score(&vectors).unwrap();
             ReportClip {
-                label: label.to_owned(),
-                start_seconds: 0.0,
-                condition: ClipCondition::Usable,
+                quality: QualityMeter::new(16_000).measure(&samples),
                 explanation: Some(Explanation::new(&model, front_end.axis(), &vectors, &scored)),
-                truth: None,
                 sound: (scored.verdict == Verdict::Anomalous).then(|| ReportSound {
                     sample_rate: 16_000,
                     samples,
@@ -83,6 +80,7 @@ pub(crate) fn sample_with(front_end: &FrontEndSettings) -> Sample {
                     nearest_label: Some("hum 0.wav".to_owned()),
                 }),
                 scored: Some(scored),
+                ..ReportClip::of(label, 0.0, ClipCondition::Usable)
             }
         })
         .collect();
@@ -107,13 +105,8 @@ fn hum(seed: u32) -> Vec<f32> {
 pub(crate) fn clip_with(score: f64, verdict: Verdict) -> ReportClip {
     let score = ClipScore { value: score, views: Vec::new() };
     ReportClip {
-        label: "clip.wav".to_owned(),
-        start_seconds: 0.0,
-        condition: ClipCondition::Usable,
         scored: Some(ScoredClip { score, p_value: Some(0.5), calibrated: Some(0.5), verdict }),
-        explanation: None,
-        truth: None,
-        sound: None,
+        ..ReportClip::of("clip.wav", 0.0, ClipCondition::Usable)
     }
 }
 

@@ -10,7 +10,8 @@ use clap::Args;
 Examples:
   auscult calibrate pump.auscult                                  what can be promised today
   auscult calibrate pump.auscult --false-alarm-rate 1% --save     promise 1 % from now on
-  auscult calibrate pump.auscult --at-most \"1 alarm per month\"    how to keep an alarm budget")]
+  auscult calibrate pump.auscult --at-most \"1 alarm per month\"    how to keep an alarm budget
+  auscult calibrate pump.auscult --at-most 1/month --save         keep it from now on")]
 pub(crate) struct CalibrateArguments {
     /// The model file.
     pub(crate) model: PathBuf,
@@ -31,7 +32,7 @@ pub(crate) struct CalibrateArguments {
 
     /// An alarm budget such as "1 alarm per month" or 2/week: shows which rate and which M of N
     /// clips keep it, and replays left-out sound through the alarm.
-    #[arg(long, value_name = "BUDGET")]
+    #[arg(long, value_name = "BUDGET", conflicts_with = "false_alarm_rate")]
     pub(crate) at_most: Option<AlarmBudget>,
 
     /// Time from one scored clip to the next, for the budget; the clip length if not given.
@@ -42,7 +43,7 @@ pub(crate) struct CalibrateArguments {
     #[arg(long, default_value_t = 5, value_name = "K", allow_negative_numbers = true)]
     pub(crate) clear: usize,
 
-    /// Write the promise and scheme into the model file.
+    /// Write the promise, the scheme and, with --at-most, the alarm rule into the model file.
     #[arg(long)]
     pub(crate) save: bool,
 

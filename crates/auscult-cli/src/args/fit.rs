@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use auscult_core::{
     CalibrationScheme, Combine, Confidence, DensityExponent, DensityRule, FalseAlarmRate, Method,
-    Metric,
+    Metric, alarm::AlarmBudget,
 };
 use clap::Args;
 
@@ -109,6 +109,12 @@ pub(crate) struct MemoryArguments {
     /// no verdict is given.
     #[arg(long, default_value = "5%", value_name = "RATE", allow_negative_numbers = true)]
     pub(crate) false_alarm_rate: FalseAlarmRate,
+
+    /// An alarm budget such as "1 alarm per month" or 2/week, instead of a rate: chooses the rate and
+    /// how many of the last clips must be anomalous (M of N), shows the choices, replays left-out
+    /// sound through the alarm, and keeps the rule in the model. Needs many visits.
+    #[arg(long, value_name = "BUDGET", conflicts_with = "false_alarm_rate")]
+    pub(crate) at_most: Option<AlarmBudget>,
 
     /// How sure to be of the rate with these references, such as 90%. Without it the rate holds on
     /// average over recordings.

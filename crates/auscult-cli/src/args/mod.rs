@@ -8,6 +8,7 @@ mod fit;
 mod format;
 mod input;
 mod model;
+mod report;
 mod score;
 mod synth;
 mod tune;
@@ -22,6 +23,7 @@ pub(crate) use self::{
     format::FormatArguments,
     input::{Clips, FrontEndArguments, InputArguments, VisitArguments},
     model::{InspectArguments, ModelCommand},
+    report::ReportArguments,
     score::{ExplainArguments, ScoreArguments, ScoringArguments},
     synth::{DemoArguments, SynthArguments},
     tune::{Budget, TuneArguments},
@@ -38,6 +40,7 @@ A first look:      auscult demo
 Learn a machine:   auscult fit recordings/ -o pump.auscult
 Check new sound:   auscult score pump.auscult today/*.wav
 Ask why:           auscult explain pump.auscult today/odd.wav
+One page of it:    auscult report pump.auscult today/ -o today.html
 Learn an option:   auscult fit --help
 
 Exit codes: 0 nothing anomalous; 1 something anomalous (with --fail-on-anomaly);
@@ -70,6 +73,8 @@ pub(crate) enum Command {
     Score(ScoreArguments),
     /// Say in sentences what differs in each clip, from which reference, and by how many dB.
     Explain(ExplainArguments),
+    /// Write one page that explains a machine: scores, reasons, sound, input quality.
+    Report(ReportArguments),
     /// Say what a model can promise, what it would take to promise more, and how to keep an alarm
     /// budget.
     Calibrate(CalibrateArguments),

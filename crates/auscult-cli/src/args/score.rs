@@ -21,6 +21,12 @@ pub(crate) struct ScoringArguments {
     #[arg(help_heading = "Reading sound")]
     pub(crate) channel: Option<String>,
 
+    /// The domain these recordings are of, such as source or target: they are judged by the
+    /// threshold of its references alone. A manifest column says the same clip by clip. Without
+    /// either, one threshold serves all.
+    #[arg(long, value_name = "NAME", help_heading = None)]
+    pub(crate) domain: Option<String>,
+
     /// Share of normal clips that may be called anomalous, such as 5% or 0.01, if not the model's.
     #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = None)]
     pub(crate) false_alarm_rate: Option<FalseAlarmRate>,
@@ -49,6 +55,11 @@ pub(crate) struct ScoreArguments {
     /// Add the scores of every view and band to the results for programs.
     #[arg(long, help_heading = "Results for programs")]
     pub(crate) bands: bool,
+
+    /// Add input quality to CSV and Parquet: level, peak, clipped share, offset, dropouts, mains
+    /// hum, bandwidth and remarks. JSON always has it.
+    #[arg(long, help_heading = "Results for programs")]
+    pub(crate) quality: bool,
 
     /// Say in sentences what differs, below the table or in the JSON.
     #[arg(long, help_heading = None)]

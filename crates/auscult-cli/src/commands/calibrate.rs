@@ -2,7 +2,6 @@
 
 use auscult_core::{
     Calibration, Model, Promise,
-    alarm::{AlarmBudget, AlarmSettings, Choice, Replay},
     calibration::{
         gamma::{GammaFit, GammaForm},
         tail::{ExtrapolatedThreshold, extrapolate},
@@ -11,12 +10,11 @@ use auscult_core::{
 use auscult_store::ModelLock;
 use serde::Serialize;
 
-use super::summary::warn_about_calibration;
+use super::{budget::BudgetFacts, summary::warn_about_calibration};
 use crate::{
     Outcome,
     args::CalibrateArguments,
     printer::{Printer, strong},
-    table::{Align, Table},
 };
 
 pub(crate) fn run(arguments: &CalibrateArguments, printer: &Printer) -> anyhow::Result<Outcome> {
@@ -29,13 +27,16 @@ pub(crate) fn run(arguments: &CalibrateArguments, printer: &Printer) -> anyhow::
         rate: arguments.false_alarm_rate.unwrap_or(model.settings().false_alarm_rate),
         confidence: arguments.confidence.or(model.settings().confidence),
     };
-    let model = model.with_promise(promise);
+    let mut model = model.with_promise(promise);
     let hop_seconds = arguments.hop_seconds.unwrap_or(model.settings().clip.seconds);
     let budget = arguments
         .at_most
         .map(|budget| BudgetFacts::new(&model, budget, hop_seconds, arguments.clear))
         .transpose()?;
-    let facts = Facts::new(&model, promise, budget);
+    if let Some(budget) = &budget {
+        model = budget.apply(model)?;
+    }
+    let facts = Facts::new(&model, model.settings().promise(), budget);
     if arguments.json {
         printer.line(serde_json::to_string_pretty(&facts)?)?;
     } else {
@@ -163,100 +164,5 @@ impl Facts {
         };
         let text: String = rows.iter().map(line).collect();
         text + &self.budget.as_ref().map(BudgetFacts::describe).unwrap_or_default()
-    }
-}
-
-/// How an alarm budget can be kept.
-#[derive(Debug, Serialize)]
-struct BudgetFacts {
-    budget: String,
-    period: &'static str,
-    hop_seconds: f64,
-    choices: Vec<Choice>,
-    /// The most sensitive choice that today's calibration can promise.
-    chosen: Option<Choice>,
-    /// What left-out sound did with it.
-    replay: Option<Replay>,
-}
-
-impl BudgetFacts {
-    fn new(
-        model: &Model,
-        budget: AlarmBudget,
-        hop_seconds: f64,
-        clear: usize,
-    ) -> anyhow::Result<Self> {
-        AlarmSettings { clear, ..AlarmSettings::default() }.check()?;
-        let choices = budget.choices(hop_seconds, clear)?;
-        let worth = model.calibration().effective_count();
-        let possible = choices.iter().filter(|choice| choice.calibration_clips as f64 <= worth);
-        let chosen = possible.max_by(|a, b| {
-            f64::from(a.rate).total_cmp(&f64::from(b.rate)).then(b.raise.cmp(&a.raise))
-        });
-        let replay = chosen.and_then(|choice| {
-            let promise = Promise { rate: choice.rate, confidence: None };
-            let threshold = model.calibration().promised_threshold(promise)?;
-            let settings = AlarmSettings {
-                raise: choice.raise,
-                window: choice.window,
-                clear,
-                ..AlarmSettings::default()
-            };
-            let recordings = model.left_out_recordings();
-            Some(Replay::new(
-                &recordings,
-                threshold,
-                settings.check().ok()?,
-                hop_seconds,
-                budget.period,
-            ))
-        });
-        Ok(Self {
-            budget: budget.to_string(),
-            period: budget.period.name(),
-            hop_seconds,
-            chosen: chosen.copied(),
-            choices,
-            replay,
-        })
-    }
-
-    fn describe(&self) -> String {
-        let mut table = Table::new(&[
-            ("M of N", Align::Left),
-            ("clip rate", Align::Right),
-            ("alarms", Align::Right),
-            ("needs clips", Align::Right),
-            ("alarm after", Align::Right),
-        ]);
-        for choice in &self.choices {
-            table.row([
-                format!("{} of {}", choice.raise, choice.window),
-                choice.rate.to_string(),
-                format!("{:.2}", choice.alarms),
-                choice.calibration_clips.to_string(),
-                format!("{} s", choice.seconds_to_alarm),
-            ]);
-        }
-        let head = format!(
-            "\nat most {} with a clip every {} s; alarms are per {} if normal clips err independently\n",
-            self.budget, self.hop_seconds, self.period
-        );
-        let choice = match (&self.chosen, &self.replay) {
-            (Some(choice), Some(replay)) => format!(
-                "take {} of {} at {}: --false-alarm-rate {}\nreplayed {:.1} h of left-out normal sound: {} alarms; \
-                 that rules out more than {:.0} a {} (95 % confidence), not fewer\n",
-                choice.raise,
-                choice.window,
-                choice.rate,
-                f64::from(choice.rate),
-                replay.seconds / 3600.0,
-                replay.alarms,
-                replay.most_per_period,
-                self.period
-            ),
-            _ => "none of these can be promised yet: record more visits\n".to_owned(),
-        };
-        head + &table.render() + &choice
     }
 }

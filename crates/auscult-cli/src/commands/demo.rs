@@ -7,7 +7,8 @@ use auscult_testing::{Layout, Machine, PerDomain, TreeRecipe};
 use clap::Parser;
 
 use super::{
-    fit, report,
+    fit,
+    report::Report,
     score::ScoreTable,
     scoring::{CheckedClip, Scoring},
     synth,
@@ -47,22 +48,23 @@ pub(crate) fn run(arguments: &DemoArguments, printer: &Printer) -> anyhow::Resul
     let command = parse(&["auscult", "score", &model, &check], printer)?;
     let Command::Score(score_arguments) = command else { anyhow::bail!("not a score command") };
     let mut scoring = Scoring::new(&score_arguments.scoring)?;
-    (scoring.explain, scoring.keep_sound) = (true, true);
+    scoring.explain = true;
     let (mut table, mut clips) = (ScoreTable::new(), Vec::new());
-    let complete = scoring.run(&score_arguments.scoring.input.paths, printer, |clip| {
+    let scored = scoring.run(&score_arguments.scoring.input.paths, printer, |clip| {
         table.add(&clip, false);
         clips.push(clip);
         Ok(())
     })?;
-    printer.text(&table.render(&scoring.model))?;
+    printer.text(&table.render(&scoring.model, scored.quality.as_ref()))?;
     printer.line(tally(&clips))?;
 
     let page = folder.join("report.html");
     let title = format!("Synthetic {machine}");
-    report::write(&page, &title, &scoring, clips, |clip| Some(truth(clip).to_owned()))?;
+    let report = Report::new(&title, &scoring, clips, |clip| Some(truth(clip).to_owned()));
+    report.write_page(&page)?;
     printer.line(strong("\n4. Read the report"))?;
     printer.line(format!("{} (opens in any browser, no network needed)", page.display()))?;
-    Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
+    Ok(if scored.complete { Outcome::Done } else { Outcome::Incomplete })
 }
 
 fn recipe(machine: Machine, seed: u64) -> TreeRecipe {

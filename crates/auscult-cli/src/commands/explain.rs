@@ -11,7 +11,7 @@ pub(crate) fn run(arguments: &ExplainArguments, printer: &Printer) -> anyhow::Re
     let mut scoring = Scoring::new(&arguments.scoring)?;
     scoring.explain = true;
     let mut records = Vec::new();
-    let complete = scoring.run(&arguments.scoring.input.paths, printer, |clip| {
+    let scored = scoring.run(&arguments.scoring.input.paths, printer, |clip| {
         let explanation = clip.finding.as_ref().and_then(|finding| finding.explanation.as_ref());
         if arguments.json {
             records.push(serde_json::json!({
@@ -34,5 +34,5 @@ pub(crate) fn run(arguments: &ExplainArguments, printer: &Printer) -> anyhow::Re
     if arguments.json {
         printer.line(serde_json::to_string_pretty(&records)?)?;
     }
-    Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
+    Ok(if scored.complete { Outcome::Done } else { Outcome::Incomplete })
 }

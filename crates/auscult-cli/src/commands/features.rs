@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &FeaturesArguments, printer: &Printer) -> anyhow::R
         sources,
         &reading,
         printer,
-        |worker, clip, condition| -> anyhow::Result<Vec<f32>> {
+        |worker, _, clip, condition| -> anyhow::Result<Vec<f32>> {
             let mut values = Vec::new();
             // Front ends may swallow a NaN; what is left would look like sound.
             anyhow::ensure!(!matches!(condition, ClipCondition::NotFinite { .. }), "{condition}");

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use auscult_audio::ClipRange;
 use auscult_core::{
     BandSettings, BeamSettings, ClipSettings, FrontEnd, FrontEndSettings, Method, Model,
-    ModelSettings,
+    ModelSettings, alarm::AlarmSettings,
 };
 
 use super::{
+    budget::BudgetFacts,
     gathering::gather,
     settings::{self, Chosen},
     summary::{Summary, warn_about_calibration},
@@ -40,9 +41,18 @@ pub(crate) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
         "stopped: no model was written, {} is as it was",
         arguments.output.display()
     );
-    let model = Model::fit(settings, gathered.references)?;
+    let mut model = Model::fit(settings, gathered.references)?;
+    let budget = arguments.memory.at_most.map(|budget| {
+        let hop_seconds = arguments.input.hop_seconds.unwrap_or(clip.seconds);
+        BudgetFacts::new(&model, budget, hop_seconds, AlarmSettings::default().clear)
+    });
+    let budget = budget.transpose()?;
+    if let Some(budget) = &budget {
+        model = budget.apply(model)?;
+    }
     auscult_store::save(&model, &arguments.output)?;
-    let summary = Summary::new(&model, &arguments.output, gathered.counts);
+    let summary =
+        Summary::new(&model, &arguments.output, gathered.counts, gathered.quality, budget);
     if arguments.json {
         printer.line(serde_json::to_string_pretty(&summary)?)?;
     } else {

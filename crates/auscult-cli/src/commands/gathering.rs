@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use auscult_audio::{Extent, Source};
-use auscult_core::{ClipCondition, ClipVectors, Provenance, References, memory};
+use auscult_core::{ClipQuality, ClipVectors, Provenance, References, memory};
 use serde::Serialize;
 
 use crate::{
     printer::{Printer, count},
+    quality::{QualitySummary, QualityTally},
     reading::{self, FileOutcome, Reading, clip_name},
 };
 
@@ -15,6 +16,7 @@ use crate::{
 pub(super) struct Gathered {
     pub(super) references: References,
     pub(super) counts: Counts,
+    pub(super) quality: Option<QualitySummary>,
     /// False if a stop was asked for.
     pub(super) read_all: bool,
 }
@@ -26,7 +28,6 @@ pub(super) struct Counts {
     pub(super) clips: usize,
     pub(super) skipped: usize,
     pub(super) copies: usize,
-    pub(super) clipped: usize,
 }
 
 /// Reads normal recordings into references, telling what was skipped and why.
@@ -41,7 +42,7 @@ pub(super) fn gather(
 ) -> anyhow::Result<Gathered> {
     let front_end = &reading.front_end;
     let mut references = References::new(front_end.views(), front_end.axis().len());
-    let mut counts = Counts::default();
+    let (mut counts, mut quality) = (Counts::default(), QualityTally::default());
     let mut seen: BTreeMap<String, String> = known
         .map(|known| {
             known.provenance().iter().map(|from| (from.digest.clone(), from.source.clone()))
@@ -53,15 +54,16 @@ pub(super) fn gather(
         sources,
         reading,
         printer,
-        |worker, clip, condition| {
+        |worker, _, clip, condition| {
             if !condition.is_usable() || clip.extent == Extent::CutByDamage {
                 return Err(condition.to_string());
             }
             let extracted = worker.extractor.extract_into(&clip.samples, &mut worker.vectors);
             extracted.map_err(|error| error.to_string())?;
-            Ok((worker.vectors.clone(), memory::digest(&clip.samples)))
+            let quality = worker.meter.measure(&clip.samples);
+            Ok((worker.vectors.clone(), memory::digest(&clip.samples), quality))
         },
-        |file| remember(file, &mut references, &mut seen, &mut counts, printer),
+        |file| remember(file, &mut references, &mut seen, &mut counts, &mut quality, printer),
     )?;
     if references.is_empty() && read_all {
         let files = count(counts.files, "file");
@@ -70,16 +72,17 @@ pub(super) fn gather(
             "no usable clip in {files}: nothing to learn from; record the machine while it runs"
         );
     }
-    Ok(Gathered { references, counts, read_all })
+    Ok(Gathered { references, counts, quality: quality.summary(), read_all })
 }
 
-type Extracted = Result<(ClipVectors, String), String>;
+type Extracted = Result<(ClipVectors, String, Option<ClipQuality>), String>;
 
 fn remember(
     file: FileOutcome<Extracted>,
     references: &mut References,
     seen: &mut BTreeMap<String, String>,
     counts: &mut Counts,
+    tally: &mut QualityTally,
     printer: &Printer,
 ) -> anyhow::Result<()> {
     counts.files += usize::from(!file.goes_on);
@@ -93,18 +96,15 @@ fn remember(
                 counts.skipped += 1;
                 printer.problem(format!("skipped {name}: {reason}"));
             }
-            Ok((_, digest)) if seen.contains_key(&digest) => {
+            Ok((_, digest, _)) if seen.contains_key(&digest) => {
                 counts.copies += 1;
                 printer.note(match &seen[&digest] {
                     first if *first == name => format!("left out {name}: it is there already"),
                     first => format!("left out {name}: it is the same sound as {first}"),
                 });
             }
-            Ok((vectors, digest)) => {
-                if !matches!(clip.condition, ClipCondition::Usable) {
-                    counts.clipped += 1;
-                    printer.note(format!("{name} is {}", clip.condition));
-                }
+            Ok((vectors, digest, quality)) => {
+                tally.add(&name, quality.as_ref(), None, printer);
                 seen.insert(digest.clone(), name);
                 counts.clips += 1;
                 let provenance = Provenance {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use auscult_core::{FrontEnd, FrontEndSettings, Model};
+use auscult_core::{FrontEnd, FrontEndSettings, Model, alarm::AlarmSettings};
 use serde_json::{Value, json};
 
 use crate::{
@@ -150,11 +150,22 @@ fn describe(model: &Model, front_end: &dyn FrontEnd) -> String {
             ),
         ),
         ("threshold", format!("{threshold} (at most {} false alarms)", settings.promise())),
+        ("alarm", alarm(settings.alarm)),
     ];
     let line = |(name, value): &(&str, String)| {
         format!("{}{}{value}\n", strong(name), " ".repeat(13 - name.len()))
     };
     format!("{}\n{}", rows.iter().map(line).collect::<Vec<_>>().concat(), bands(model, front_end))
+}
+
+fn alarm(settings: Option<AlarmSettings>) -> String {
+    settings.map_or_else(
+        || "no rule; auscult calibrate --at-most chooses one".to_owned(),
+        |alarm| {
+            let AlarmSettings { raise, window, clear, .. } = alarm;
+            format!("{raise} of {window} clips raise it, {clear} normal ones in a row clear it")
+        },
+    )
 }
 
 fn bands(model: &Model, front_end: &dyn FrontEnd) -> String {

@@ -1,5 +1,6 @@
 //! One file a subcommand; each reads like the data flow.
 
+mod budget;
 mod calibrate;
 mod demo;
 mod explain;
@@ -38,6 +39,7 @@ pub(crate) fn run(arguments: Arguments, printer: &Printer) -> anyhow::Result<Out
         Command::Fit(arguments) => fit::run(&arguments, printer),
         Command::Tune(arguments) => tune::run(&arguments, printer),
         Command::Score(arguments) => score::run(&arguments, printer),
+        Command::Report(arguments) => report::run(&arguments, printer),
         Command::Explain(arguments) => explain::run(&arguments, printer),
         Command::Calibrate(arguments) => calibrate::run(&arguments, printer),
         Command::Inspect(arguments) => inspect::run(&arguments, printer),

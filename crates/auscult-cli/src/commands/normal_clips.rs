@@ -49,7 +49,7 @@ pub(super) fn take(
         sources,
         reading,
         printer,
-        |_, clip, _| {
+        |_, _, clip, _| {
             let digest = memory::digest(&clip.samples);
             digests.contains(digest.as_str()).then(|| (clip.samples.clone(), digest))
         },
@@ -85,7 +85,7 @@ fn listen(
         sources,
         reading,
         printer,
-        |_, clip, condition| {
+        |_, _, clip, condition| {
             if condition.is_usable() && clip.extent != Extent::CutByDamage {
                 Ok(memory::digest(&clip.samples))
             } else {

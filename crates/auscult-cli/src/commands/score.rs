@@ -1,7 +1,7 @@
 //! `auscult score`: recordings in, a score and a verdict for each clip out.
 
 use anyhow::Context;
-use auscult_core::{Model, Verdict};
+use auscult_core::{ClipQuality, Model, Verdict, quality::Remark};
 
 use super::{
     scoring::{CheckedClip, Scoring},
@@ -13,6 +13,7 @@ use crate::{
     files,
     output::{Format, Record, RecordWriter},
     printer::{self, Printer},
+    quality::QualitySummary,
     table::{Align, Table},
 };
 
@@ -30,16 +31,17 @@ pub(crate) fn run(arguments: &ScoreArguments, printer: &Printer) -> anyhow::Resu
     let mut scoring = Scoring::new(&arguments.scoring)?;
     // The table names the band that differs most, so it needs reasons too.
     scoring.explain = arguments.explain || format.is_none();
+    let is_json = matches!(format, Some(Format::Json | Format::JsonLines));
     let output = arguments.format.output.as_deref();
     let mut writer = format
-        .map(|format| RecordWriter::new(&format, columns(&scoring.model, arguments.bands), output))
+        .map(|format| RecordWriter::new(&format, columns(&scoring.model, arguments), output))
         .transpose()?;
     let mut table = ScoreTable::new();
     let mut anomalous = 0;
-    let complete = scoring.run(&arguments.scoring.input.paths, printer, |clip| {
+    let scored = scoring.run(&arguments.scoring.input.paths, printer, |clip| {
         anomalous += usize::from(clip.is_anomalous());
         if let Some(writer) = &mut writer {
-            return writer.write(record(&clip, arguments)?).context(NOT_WRITTEN);
+            return writer.write(record(&clip, arguments, is_json)?).context(NOT_WRITTEN);
         }
         table.add(&clip, arguments.explain);
         Ok(())
@@ -47,9 +49,9 @@ pub(crate) fn run(arguments: &ScoreArguments, printer: &Printer) -> anyhow::Resu
     if let Some(writer) = writer {
         writer.finish().context(NOT_WRITTEN)?;
     } else {
-        printer.text(&table.render(&scoring.model))?;
+        printer.text(&table.render(&scoring.model, scored.quality.as_ref()))?;
     }
-    Ok(match complete {
+    Ok(match scored.complete {
         false => Outcome::Incomplete,
         true if arguments.fail_on_anomaly && anomalous > 0 => Outcome::Anomalous,
         true => Outcome::Done,
@@ -57,12 +59,12 @@ pub(crate) fn run(arguments: &ScoreArguments, printer: &Printer) -> anyhow::Resu
 }
 
 /// The columns of a score record. Scripts rely on the first six.
-fn columns(model: &Model, bands: bool) -> Vec<String> {
+fn columns(model: &Model, arguments: &ScoreArguments) -> Vec<String> {
     let mut columns: Vec<String> =
         ["path", "start_seconds", "score", "p_value", "calibrated", "verdict"]
             .map(str::to_owned)
             .to_vec();
-    if bands {
+    if arguments.bands {
         let beam = model.detector().beam();
         for view in &beam.settings().views {
             columns.push(view.to_string());
@@ -70,10 +72,53 @@ fn columns(model: &Model, bands: bool) -> Vec<String> {
                 .extend((0..beam.layout().bands().len()).map(|band| format!("{view}_band_{band}")));
         }
     }
+    if arguments.quality {
+        columns.extend(QUALITY_COLUMNS.map(str::to_owned));
+    }
     columns
 }
 
-fn record(clip: &CheckedClip, arguments: &ScoreArguments) -> anyhow::Result<Record> {
+const QUALITY_COLUMNS: [&str; 10] = [
+    "level_dbfs",
+    "peak_dbfs",
+    "clipped_share",
+    "offset",
+    "dropouts",
+    "dropout_seconds",
+    "mains_hertz",
+    "mains_share",
+    "bandwidth_hertz",
+    "remarks",
+];
+
+fn with_quality(record: Record, clip: &CheckedClip) -> Record {
+    let quality = clip.quality.as_ref();
+    let hum = quality.and_then(|quality| quality.hum);
+    let numbers = [
+        quality.map(|quality| quality.level_dbfs),
+        quality.map(|quality| quality.peak_dbfs),
+        quality.map(|quality| quality.clipped_share),
+        quality.map(|quality| quality.offset),
+        quality.map(|quality| quality.dropouts as f64),
+        quality.map(|quality| quality.dropout_seconds),
+        hum.map(|hum| hum.mains_hertz),
+        hum.map(|hum| hum.share),
+        quality.and_then(|quality| quality.bandwidth_hertz),
+    ];
+    let record = QUALITY_COLUMNS
+        .iter()
+        .zip(numbers)
+        .fold(record, |record, (name, number)| record.number(name, number));
+    record.text("remarks", remark_names(clip).join("; "))
+}
+
+/// One word or two for each remark on a clip.
+pub(super) fn remark_names(clip: &CheckedClip) -> Vec<&'static str> {
+    let remarks = clip.quality.iter().flat_map(ClipQuality::remarks).map(Remark::name);
+    remarks.chain(clip.copy_of.as_ref().map(|_| "copy")).collect()
+}
+
+fn record(clip: &CheckedClip, arguments: &ScoreArguments, is_json: bool) -> anyhow::Result<Record> {
     let scored = clip.finding.as_ref().map(|finding| &finding.scored);
     let mut record = Record::default()
         .text("path", &clip.label)
@@ -89,6 +134,15 @@ fn record(clip: &CheckedClip, arguments: &ScoreArguments) -> anyhow::Result<Reco
                 record = record.number(&format!("{}_band_{index}", view.view), band.value);
             }
         }
+    }
+    if is_json {
+        record = record
+            .nested("domain", &clip.domain)?
+            .nested("quality", &clip.quality)?
+            .nested("remarks", &remark_names(clip))?
+            .nested("copy_of", &clip.copy_of)?;
+    } else if arguments.quality {
+        record = with_quality(record, clip);
     }
     if arguments.explain {
         let explanation = clip.finding.as_ref().and_then(|finding| finding.explanation.as_ref());
@@ -152,7 +206,7 @@ impl ScoreTable {
         }
     }
 
-    pub(super) fn render(&self, model: &Model) -> String {
+    pub(super) fn render(&self, model: &Model, quality: Option<&QualitySummary>) -> String {
         let [normal, anomalous, undecided, unscored] = self.counts;
         if self.counts == [0; 4] {
             return "nothing was scored\n".to_owned();
@@ -171,6 +225,8 @@ impl ScoreTable {
             _ => String::new(),
         };
         let (table, reasons) = (self.table.render(), self.reasons.concat());
-        format!("{table}{reasons}\n{}{promise}\n", parts.join(", "))
+        let quality =
+            quality.map(|quality| format!("input quality: {quality}\n")).unwrap_or_default();
+        format!("{table}{reasons}\n{}{promise}\n{quality}", parts.join(", "))
     }
 }

@@ -1,13 +1,18 @@
 //! What `score`, `explain` and `demo` share: a model, sound, and a verdict for each clip.
 
-use auscult_audio::{AudioClip, Extent};
-use auscult_core::{ClipCondition, Explanation, FrontEndSettings, Model, ScoredClip, Verdict};
+use std::collections::{BTreeMap, BTreeSet};
+
+use auscult_audio::{AudioClip, Extent, Location, Source};
+use auscult_core::{
+    ClipCondition, ClipQuality, Explanation, FrontEndSettings, Judge, Model, ScoredClip, Verdict,
+};
 
 use super::fit::range;
 use crate::{
     args::{InputArguments, ScoringArguments},
     files,
     printer::{Printer, count},
+    quality::{QualitySummary, QualityTally},
     reading::{self, Reading, Worker, clip_name},
 };
 
@@ -17,23 +22,37 @@ pub(super) struct Scoring {
     pub(super) reading: Reading,
     /// Whether clips are explained.
     pub(super) explain: bool,
-    /// Whether the sound of each clip is kept.
-    pub(super) keep_sound: bool,
+    /// The domain all clips are said to be of.
+    domain: Option<String>,
+    /// Thresholds of the domains the model knows.
+    judges: BTreeMap<String, Judge>,
 }
 
 /// One clip with what was found.
 pub(super) struct CheckedClip {
     pub(super) label: String,
+    pub(super) location: Location,
     pub(super) start_seconds: f64,
     pub(super) condition: ClipCondition,
+    pub(super) quality: Option<ClipQuality>,
+    /// The domain it was judged in.
+    pub(super) domain: Option<String>,
     pub(super) finding: Option<Finding>,
-    pub(super) samples: Option<Vec<f32>>,
+    /// An earlier clip, or a reference, with the same sound.
+    pub(super) copy_of: Option<String>,
 }
 
 /// What the model says of a usable clip.
 pub(super) struct Finding {
     pub(super) scored: ScoredClip,
     pub(super) explanation: Option<Explanation>,
+}
+
+/// What a run over all clips came to.
+pub(super) struct Scored {
+    /// Whether every clip was scored.
+    pub(super) complete: bool,
+    pub(super) quality: Option<QualitySummary>,
 }
 
 impl CheckedClip {
@@ -52,6 +71,10 @@ impl CheckedClip {
 
     pub(super) fn is_anomalous(&self) -> bool {
         self.finding.as_ref().is_some_and(|finding| finding.scored.verdict == Verdict::Anomalous)
+    }
+
+    pub(super) fn score(&self) -> Option<f64> {
+        self.finding.as_ref().map(|finding| finding.scored.score.value)
     }
 }
 
@@ -77,50 +100,70 @@ impl Scoring {
         }
         let channel = arguments.channel.as_ref().unwrap_or(&model.settings().channel);
         let reading = reading_for(&model, channel, &arguments.input)?;
-        Ok(Self { model, reading, explain: false, keep_sound: false })
+        let judges: BTreeMap<String, Judge> = model
+            .calibration()
+            .domain_names()
+            .into_iter()
+            .filter_map(|domain| Some((domain.to_owned(), model.judge_of_domain(domain)?)))
+            .collect();
+        if let Some(domain) = &arguments.domain {
+            anyhow::ensure!(
+                judges.contains_key(domain),
+                "{} has no references of domain {domain:?}; {}",
+                arguments.model.display(),
+                known_domains(&judges)
+            );
+        }
+        Ok(Self { model, reading, explain: false, domain: arguments.domain.clone(), judges })
     }
 
-    /// Scores every clip and hands it to `sink`, in input order. Returns whether all were scored.
+    /// Scores every clip and hands it to `sink`, in input order.
     pub(super) fn run(
         &self,
         paths: &[String],
         printer: &Printer,
         mut sink: impl FnMut(CheckedClip) -> anyhow::Result<()>,
-    ) -> anyhow::Result<bool> {
-        let (sources, found_all) = reading::expand(paths, None, None, printer)?;
+    ) -> anyhow::Result<Scored> {
+        let (sources, found_all) = reading::expand(paths, None, self.domain.as_deref(), printer)?;
+        self.tell_unknown_domains(&sources, printer);
         let mut problems = 0;
         let mut dropped = Dropped::default();
+        let (mut quality, mut heard) = (QualityTally::default(), Heard::default());
         let read_all = reading::read_all(
             sources,
             &self.reading,
             printer,
-            |worker, clip, condition| {
-                let samples = self.keep_sound.then(|| clip.samples.clone());
-                (self.find(worker, clip, condition), samples)
+            |worker, source, clip, condition| {
+                (self.find(worker, source, clip, condition), worker.meter.measure(&clip.samples))
             },
             |file| {
                 for clip in file.clips {
-                    let (finding, samples) = clip.result;
+                    let (finding, measured) = clip.result;
                     let (finding, failure) = match finding.transpose() {
                         Ok(finding) => (finding, None),
                         Err(error) => (None, Some(error.to_string())),
                     };
-                    let checked = CheckedClip {
+                    let mut checked = CheckedClip {
                         label: file.source.label.clone(),
+                        location: file.source.location.clone(),
                         start_seconds: clip.start_seconds,
                         condition: clip.condition,
+                        quality: measured,
+                        domain: self.judge(&file.source).map(|(domain, _)| domain.to_owned()),
                         finding,
-                        samples,
+                        copy_of: None,
                     };
+                    let name = checked.name();
+                    checked.copy_of = heard.copy_of(&checked, &self.model);
                     if checked.finding.is_none() {
                         problems += 1;
                         let reason = failure.unwrap_or_else(|| clip.condition.to_string());
-                        printer.problem(format!("not scored {}: {reason}", checked.name()));
-                    } else if clip.condition != ClipCondition::Usable {
-                        printer.note(format!("{} is {}", checked.name(), clip.condition));
+                        printer.problem(format!("not scored {name}: {reason}"));
+                    } else {
+                        quality.add(&name, measured.as_ref(), checked.copy_of.as_deref(), printer);
                     }
                     if clip.extent == Extent::CutByDamage {
-                        printer.note(format!("{} ends where the file is damaged", checked.name()));
+                        printer.note(format!("{name} ends where the file is damaged"));
                     }
                     sink(checked)?;
                 }
@@ -133,13 +176,15 @@ impl Scoring {
             },
         )?;
         dropped.tell(printer);
-        Ok(found_all && read_all && problems == 0)
+        let complete = found_all && read_all && problems == 0;
+        Ok(Scored { complete, quality: quality.summary() })
     }
 
     /// What the model says of a clip; `None` if the clip cannot be scored.
     fn find(
         &self,
         worker: &mut Worker,
+        source: &Source,
         clip: &AudioClip,
         condition: ClipCondition,
     ) -> Option<auscult_core::Result<Finding>> {
@@ -148,13 +193,70 @@ impl Scoring {
         }
         let mut find = || {
             worker.extractor.extract_into(&clip.samples, &mut worker.vectors)?;
-            let scored = self.model.score(&worker.vectors)?;
+            let mut scored = self.model.score(&worker.vectors)?;
+            if let Some((_, judge)) = self.judge(source) {
+                scored = judge.judge(scored.score);
+            }
             let axis = self.reading.front_end.axis();
             let explanation =
                 self.explain.then(|| Explanation::new(&self.model, axis, &worker.vectors, &scored));
             Ok(Finding { scored, explanation })
         };
         Some(find())
+    }
+
+    /// The thresholds of the domain a source is said to be of, if the model knows it.
+    fn judge(&self, source: &Source) -> Option<(&str, &Judge)> {
+        let (domain, judge) = self.judges.get_key_value(source.domain.as_ref()?)?;
+        Some((domain, judge))
+    }
+
+    /// A manifest may name domains the model has never heard of.
+    fn tell_unknown_domains(&self, sources: &[Source], printer: &Printer) {
+        let named = sources.iter().filter_map(|source| source.domain.as_deref());
+        let unknown: BTreeSet<&str> =
+            named.filter(|domain| !self.judges.contains_key(*domain)).collect();
+        if !unknown.is_empty() {
+            let unknown: Vec<&str> = unknown.into_iter().collect();
+            printer.note(format!(
+                "clips of domain {} are judged by the threshold of all domains together; {}",
+                unknown.join(", "),
+                known_domains(&self.judges)
+            ));
+        }
+    }
+}
+
+fn known_domains(judges: &BTreeMap<String, Judge>) -> String {
+    let known: Vec<&str> = judges.keys().map(String::as_str).collect();
+    if known.is_empty() {
+        return "the model knows no domains (auscult fit --domain, or a manifest column)"
+            .to_owned();
+    }
+    format!("the model knows {}", known.join(", "))
+}
+
+/// Recognises sound that comes again, by numbers that no two sounds share.
+#[derive(Default)]
+struct Heard(BTreeMap<[u64; 3], String>);
+
+impl Heard {
+    /// The name of an earlier clip, or of a reference, with the same sound.
+    fn copy_of(&mut self, clip: &CheckedClip, model: &Model) -> Option<String> {
+        let (finding, quality) = (clip.finding.as_ref()?, clip.quality.as_ref()?);
+        let score = &finding.scored.score;
+        let key = [score.value, quality.level_dbfs, quality.offset].map(f64::to_bits);
+        let earlier = self.0.get(&key).cloned();
+        if earlier.is_none() {
+            self.0.insert(key, clip.name());
+        }
+        // Only a reference itself is at no distance from a reference in every band.
+        let mut bands = score.views.iter().flat_map(|view| &view.bands).peekable();
+        let nearest = bands.peek().map(|band| band.reference)?;
+        let is_reference = bands.all(|band| band.distance == 0.0 && band.reference == nearest);
+        let reference = model.references().provenance().get(nearest).filter(|_| is_reference);
+        let reference = || Some(format!("the reference {}", reference?.source));
+        earlier.or_else(reference)
     }
 }
 

@@ -2,11 +2,15 @@
 
 use std::{collections::BTreeSet, fmt, path::Path};
 
-use auscult_core::{Basis, Model};
+use auscult_core::{Basis, Model, Provenance};
 use serde::Serialize;
 
-use super::gathering::Counts;
-use crate::printer::{Printer, count};
+use super::{budget::BudgetFacts, gathering::Counts};
+use crate::{
+    printer::{Printer, count},
+    quality::QualitySummary,
+    reading::clip_name,
+};
 
 /// Says what the threshold cannot be trusted for.
 pub(super) fn warn_about_calibration(model: &Model, printer: &Printer) {
@@ -74,10 +78,33 @@ pub(super) struct Summary {
     promised: bool,
     #[serde(flatten)]
     pub(super) counts: Counts,
+    quality: Option<QualitySummary>,
+    /// How the alarm budget is kept, if one was given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    budget: Option<BudgetFacts>,
+    /// References that score highest when left out, for the ear.
+    least_normal: Vec<LeastNormal>,
 }
 
+/// A reference that is far from the others.
+#[derive(Debug, Serialize)]
+struct LeastNormal {
+    path: String,
+    start_seconds: f64,
+    left_out_score: f64,
+}
+
+/// As many as people will listen to.
+const MOST_TO_HEAR: usize = 10;
+
 impl Summary {
-    pub(super) fn new(model: &Model, path: &Path, counts: Counts) -> Self {
+    pub(super) fn new(
+        model: &Model,
+        path: &Path,
+        counts: Counts,
+        quality: Option<QualitySummary>,
+        budget: Option<BudgetFacts>,
+    ) -> Self {
         let visits: BTreeSet<_> =
             model.references().provenance().iter().filter_map(|from| from.visit.as_ref()).collect();
         Self {
@@ -91,6 +118,9 @@ impl Summary {
             threshold: model.threshold(),
             promised: model.keeps_promise(),
             counts,
+            quality,
+            budget,
+            least_normal: least_normal(model),
         }
     }
 }
@@ -115,8 +145,31 @@ impl fmt::Display for Summary {
                 if self.promised { "" } else { ", provisional," },
                 self.false_alarm_rate * 100.0,
                 self.calibrated_by
-            ),
-            None => writeln!(formatter, "threshold   none yet"),
+            )?,
+            None => writeln!(formatter, "threshold   none yet")?,
         }
+        if let Some(quality) = &self.quality {
+            writeln!(formatter, "quality     {quality}")?;
+        }
+        if let Some(budget) = &self.budget {
+            write!(formatter, "{}", budget.describe())?;
+        }
+        if !self.least_normal.is_empty() {
+            writeln!(formatter, "\nthe least normal of your normal clips: please listen")?;
+        }
+        for clip in &self.least_normal {
+            let name = clip_name(&clip.path, clip.start_seconds);
+            writeln!(formatter, "  {:.4}  {name}", clip.left_out_score)?;
+        }
+        Ok(())
     }
+}
+
+fn least_normal(model: &Model) -> Vec<LeastNormal> {
+    let clip = |(from, left_out_score): (&Provenance, f64)| LeastNormal {
+        path: from.source.clone(),
+        start_seconds: from.start_seconds,
+        left_out_score,
+    };
+    model.least_normal(MOST_TO_HEAR).into_iter().map(clip).collect()
 }

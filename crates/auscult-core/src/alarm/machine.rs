@@ -34,8 +34,7 @@ impl Observation {
     pub fn of(condition: ClipCondition, verdict: Option<Verdict>) -> Self {
         match (condition, verdict) {
             (ClipCondition::Silent, _) => Self::NotRunning,
-            (ClipCondition::Usable | ClipCondition::Clipped { .. }, Some(verdict)) => match verdict
-            {
+            (ClipCondition::Usable, Some(verdict)) => match verdict {
                 Verdict::Normal => Self::Normal,
                 Verdict::Anomalous => Self::Anomalous,
                 Verdict::Undecided => Self::Learning,

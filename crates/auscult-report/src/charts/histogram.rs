@@ -2,9 +2,10 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Description, ScoreRange, close, line, mark, scale::Scale, text};
+use super::{Description, ScoreRange, close, line, mark, scale::Scale, text, threshold_words};
 use crate::{
     ReportClip,
+    page::Threshold,
     text::{counted, number, tick, verdict_word},
 };
 
@@ -13,7 +14,7 @@ pub(crate) struct Histogram<'a> {
     /// Scores of left-out normal clips, ascending.
     pub(crate) calibration: &'a [f64],
     pub(crate) clips: &'a [ReportClip],
-    pub(crate) threshold: Option<f64>,
+    pub(crate) thresholds: &'a [Threshold],
     pub(crate) range: ScoreRange,
 }
 
@@ -82,13 +83,15 @@ impl Display for Histogram<'_> {
                 mark(out, clip.verdict(), (at, CLIPS_AT), 4.0, &title)?;
             }
         }
-        if let Some(threshold) = self.threshold {
-            let x = scale.place(threshold);
+        for (index, threshold) in self.thresholds.iter().enumerate() {
+            let Some(value) = threshold.value else { continue };
+            let x = scale.place(value);
             line(out, "threshold", (x, TOP - 6.0), (x, AXIS_AT))?;
-            // Beside the line, on the side where there is room.
+            // Beside the line, on the side where there is room; each name in a row of its own.
             let (side, x) = if x > 700.0 { ("end", x - 6.0) } else { ("start", x + 6.0) };
-            let words = format!("threshold {}", number(threshold));
-            text(out, &format!("threshold-name {side}"), (x, TOP), &words)?;
+            let words = format!("{} {}", threshold.name(), number(value));
+            let y = TOP + 14.0 * index as f64;
+            text(out, &format!("threshold-name {side}"), (x, y), &words)?;
         }
         close(out)
     }
@@ -105,10 +108,7 @@ impl Histogram<'_> {
             ),
             _ => "There are no scores of left-out normal clips".to_owned(),
         };
-        let threshold = match self.threshold {
-            Some(threshold) => format!("the threshold is {}", number(threshold)),
-            None => "there is no threshold yet".to_owned(),
-        };
+        let threshold = threshold_words(self.thresholds);
         format!("{normal}; {threshold}. Marks below the bars are the clips of this report.")
     }
 }
@@ -152,7 +152,8 @@ mod tests {
     fn histogram(calibration: &[f64], clips: &[ReportClip], threshold: Option<f64>) -> String {
         let clip_scores = clips.iter().filter_map(ReportClip::score);
         let range = ScoreRange::of(calibration.iter().copied().chain(clip_scores).chain(threshold));
-        Histogram { calibration, clips, threshold, range }.to_string()
+        let thresholds = [Threshold { domain: None, value: threshold, promised: true }];
+        Histogram { calibration, clips, thresholds: &thresholds, range }.to_string()
     }
 
     #[test]

@@ -20,7 +20,10 @@ pub(crate) use self::{
     scale::ScoreRange,
     timeline::Timeline,
 };
-use crate::text::Escaped;
+use crate::{
+    page::Threshold,
+    text::{Escaped, number},
+};
 
 /// Width of every chart.
 pub(crate) const WIDTH: f64 = 960.0;
@@ -55,6 +58,21 @@ impl Description<'_> {
             details = Escaped(details),
         )
     }
+}
+
+/// The thresholds of a chart as the end of a sentence.
+fn threshold_words(thresholds: &[Threshold]) -> String {
+    let words: Vec<String> = thresholds
+        .iter()
+        .filter_map(|threshold| {
+            let value = number(threshold.value?);
+            Some(match &threshold.domain {
+                None => format!("the threshold is {value}"),
+                Some(domain) => format!("the threshold of {domain} is {value}"),
+            })
+        })
+        .collect();
+    if words.is_empty() { "there is no threshold yet".to_owned() } else { words.join(", ") }
 }
 
 fn close(out: &mut Formatter<'_>) -> fmt::Result {

@@ -4,17 +4,18 @@ use std::fmt::{self, Display, Formatter};
 
 use super::{
     CLIPS_FROM, CLIPS_TO, Description, ScoreRange, clip_axis, close, column_centre, line, mark,
-    text,
+    text, threshold_words,
 };
 use crate::{
     ReportClip,
+    page::Threshold,
     text::{Escaped, number, tick, verdict_word},
 };
 
 /// The chart.
 pub(crate) struct Timeline<'a> {
     pub(crate) clips: &'a [ReportClip],
-    pub(crate) threshold: Option<f64>,
+    pub(crate) thresholds: &'a [Threshold],
     pub(crate) range: ScoreRange,
     /// Whether the clip at an index has a section of its own to link to.
     pub(crate) has_details: &'a dyn Fn(usize) -> bool,
@@ -50,11 +51,12 @@ impl Display for Timeline<'_> {
             self.range.axis_name()
         )?;
         clip_axis(out, AXIS_AT, self.clips.len())?;
-        if let Some(threshold) = self.threshold {
-            let y = scale.place(threshold);
+        for threshold in self.thresholds {
+            let Some(value) = threshold.value else { continue };
+            let y = scale.place(value);
             line(out, "threshold", (CLIPS_FROM, y), (CLIPS_TO, y))?;
-            text(out, "threshold-name start", (CLIPS_TO + 8.0, y - 2.0), "threshold")?;
-            text(out, "threshold-name start", (CLIPS_TO + 8.0, y + 13.0), &number(threshold))?;
+            text(out, "threshold-name start", (CLIPS_TO + 8.0, y - 2.0), &threshold.name())?;
+            text(out, "threshold-name start", (CLIPS_TO + 8.0, y + 13.0), &number(value))?;
         }
         if self.clips.iter().any(|clip| clip.scored.is_none()) {
             text(out, "tick end", (CLIPS_FROM - 8.0, UNSCORED_AT + 4.0), "not scored")?;
@@ -86,12 +88,13 @@ impl Timeline<'_> {
             let high = scores().fold(f64::NEG_INFINITY, f64::max);
             format!(" from {} to {}", number(low), number(high))
         });
-        let threshold = match self.threshold {
-            Some(threshold) => {
-                let above = scores().filter(|&score| score > threshold).count();
-                format!(", {above} of them above the threshold of {}", number(threshold))
+        let threshold = match self.thresholds {
+            [Threshold { value: Some(threshold), .. }] => {
+                let above = scores().filter(|&score| score > *threshold).count();
+                format!(", {above} of them above the threshold of {}", number(*threshold))
             }
-            None => "; there is no threshold yet".to_owned(),
+            [Threshold { value: None, .. }] | [] => "; there is no threshold yet".to_owned(),
+            several => format!("; {}", threshold_words(several)),
         };
         format!(
             "{count} scores{}{threshold}. The table of all clips has every number.",
@@ -114,7 +117,9 @@ mod tests {
 
     fn timeline(clips: &[ReportClip], threshold: Option<f64>) -> String {
         let range = ScoreRange::of(clips.iter().filter_map(ReportClip::score).chain(threshold));
-        Timeline { clips, threshold, range, has_details: &|index| index == 0 }.to_string()
+        let thresholds = [Threshold { domain: None, value: threshold, promised: true }];
+        Timeline { clips, thresholds: &thresholds, range, has_details: &|index| index == 0 }
+            .to_string()
     }
 
     #[test]

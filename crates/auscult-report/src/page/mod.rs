@@ -2,10 +2,12 @@
 
 use std::{
     cmp::Reverse,
+    collections::BTreeSet,
     fmt::{self, Display, Formatter},
 };
 
 use auscult_core::Verdict;
+use serde::Serialize;
 
 use crate::{MOST_DETAILS, ReportClip, ReportInput, charts::ScoreRange, sections, text::Escaped};
 
@@ -18,7 +20,8 @@ const POLICY: &str =
 /// One report, ready to be written.
 pub(crate) struct Page<'a> {
     pub(crate) input: &'a ReportInput<'a>,
-    pub(crate) threshold: Option<f64>,
+    /// The scores above which clips are anomalous: one, or one for each domain.
+    pub(crate) thresholds: Vec<Threshold>,
     /// The range of every score on the page.
     pub(crate) range: ScoreRange,
     /// Indices of the clips shown in detail, in the order they are shown.
@@ -27,13 +30,14 @@ pub(crate) struct Page<'a> {
 
 impl<'a> Page<'a> {
     pub(crate) fn new(input: &'a ReportInput<'a>) -> Self {
-        let threshold = input.model.threshold();
+        let thresholds = Threshold::all(input);
+        let values = thresholds.iter().filter_map(|threshold| threshold.value);
         let calibration = input.model.calibration().scores().iter().copied();
         let scores = input.clips.iter().filter_map(ReportClip::score);
         Self {
             input,
-            threshold,
-            range: ScoreRange::of(calibration.chain(scores).chain(threshold)),
+            range: ScoreRange::of(calibration.chain(scores).chain(values)),
+            thresholds,
             details: chosen_for_details(input.clips),
         }
     }
@@ -41,6 +45,42 @@ impl<'a> Page<'a> {
     /// Whether the clip at an index has a section of its own.
     pub(crate) fn has_details(&self, index: usize) -> bool {
         self.details.contains(&index)
+    }
+}
+
+/// A score above which clips are anomalous.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub(crate) struct Threshold {
+    /// The domain it is for; `None` if it is for all clips without one.
+    pub(crate) domain: Option<String>,
+    /// `None` with too few normal clips.
+    pub(crate) value: Option<f64>,
+    /// Whether the false-alarm rate is promised, or the threshold provisional.
+    pub(crate) promised: bool,
+}
+
+impl Threshold {
+    /// The thresholds that the clips of a report were judged by; at least one.
+    fn all(input: &ReportInput<'_>) -> Vec<Self> {
+        let model = input.model;
+        let domains: BTreeSet<Option<&str>> =
+            input.clips.iter().map(|clip| clip.domain.as_deref()).collect();
+        let of_all =
+            || Self { domain: None, value: model.threshold(), promised: model.keeps_promise() };
+        let of = |domain: Option<&str>| {
+            let judge = domain.and_then(|domain| model.judge_of_domain(domain));
+            judge.map_or_else(of_all, |judge| Self {
+                domain: domain.map(str::to_owned),
+                value: judge.threshold(),
+                promised: judge.keeps_promise(),
+            })
+        };
+        if domains.is_empty() { vec![of_all()] } else { domains.into_iter().map(of).collect() }
+    }
+
+    /// `threshold`, or the domain it is for.
+    pub(crate) fn name(&self) -> String {
+        self.domain.clone().unwrap_or_else(|| "threshold".to_owned())
     }
 }
 

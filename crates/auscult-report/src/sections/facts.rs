@@ -66,9 +66,15 @@ fn model_facts(page: &Page<'_>) -> Facts {
             ),
         ),
         ("False-alarm rate", settings.promise().to_string()),
-        ("Threshold", optional_number(page.threshold)),
     ];
-    facts.map(|(name, value)| (name.to_owned(), value)).into()
+    let thresholds = page.thresholds.iter().map(|threshold| {
+        let name = threshold.domain.as_ref().map(|domain| format!(" of {domain}"));
+        let provisional =
+            if threshold.value.is_some() && !threshold.promised { " (provisional)" } else { "" };
+        let value = format!("{}{provisional}", optional_number(threshold.value));
+        (format!("Threshold{}", name.unwrap_or_default()), value)
+    });
+    facts.map(|(name, value)| (name.to_owned(), value)).into_iter().chain(thresholds).collect()
 }
 
 fn settings(page: &Page<'_>) -> Facts {

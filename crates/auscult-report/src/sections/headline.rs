@@ -5,7 +5,7 @@ use std::fmt::{self, Formatter};
 use auscult_core::Verdict;
 
 use crate::{
-    page::Page,
+    page::{Page, Threshold},
     text::{Escaped, NOTHING, counted, optional_number, tick, verdict_sign},
 };
 
@@ -43,7 +43,33 @@ struct Counts {
 fn promised(page: &Page<'_>) -> String {
     let promise = page.input.model.settings().promise();
     let sure = promise.confidence.map(|confidence| format!(" ({confidence} sure)"));
-    format!("at a promised {} false-alarm rate{}", promise.rate, sure.unwrap_or_default())
+    format!("a promised {} false-alarm rate{}", promise.rate, sure.unwrap_or_default())
+}
+
+/// By what the verdicts on this page were reached.
+fn judged(page: &Page<'_>) -> String {
+    let is_promised = page.thresholds.iter().all(|threshold| threshold.promised);
+    if is_promised {
+        format!("at {}", promised(page))
+    } else {
+        "at a provisional threshold".to_owned()
+    }
+}
+
+/// What is missing in a domain.
+fn domain_remark(threshold: &Threshold) -> Option<String> {
+    let name = threshold.domain.as_deref().unwrap_or("clips without a domain");
+    let name = Escaped(name);
+    match (threshold.value, threshold.promised) {
+        (None, _) => Some(format!(
+            "There are too few normal clips of {name} to judge by: its clips are undecided. Add more of them."
+        )),
+        (Some(_), false) => Some(format!(
+            "The threshold of {name} is provisional: its normal clips come from too few visits. Expect more \
+             false alarms there."
+        )),
+        (Some(_), true) => None,
+    }
 }
 
 impl Counts {
@@ -63,7 +89,7 @@ impl Counts {
 
     /// The one sentence that remains if nothing else is read.
     fn sentence(&self, page: &Page<'_>) -> String {
-        let promise = promised(page);
+        let promise = judged(page);
         match (self.anomalous, self.decided()) {
             _ if page.input.clips.is_empty() => "There are no clips in this report.".to_owned(),
             (0, 0) if self.undecided > 0 => {
@@ -82,10 +108,12 @@ impl Counts {
         let model = page.input.model;
         let promise = model.settings().promise();
         let mut remarks = Vec::new();
-        if page.threshold.is_none() {
+        if page.thresholds.iter().any(|threshold| threshold.domain.is_some()) {
+            remarks.extend(page.thresholds.iter().filter_map(domain_remark));
+        } else if model.threshold().is_none() {
             let (have, needed) = (model.calibration().scores().len(), promise.calibration_floor());
             remarks.push(format!(
-                "To judge {} takes the scores of {needed} normal clips; this \
+                "To judge at {} takes the scores of {needed} normal clips; this \
                  model has {have}. Add at least {} and learn again. Until then, scores can be \
                  compared with each other, but no threshold can be promised.",
                 promised(page),
@@ -128,7 +156,7 @@ impl Counts {
         ];
         writeln!(out, "<dl class=\"tiles\">")?;
         for (count, verdict, word) in verdicts {
-            // Undecided is all or nothing: a tile only when it is the answer.
+            // Undecided is rare: a tile only when it is the answer.
             if count == 0 && word == "undecided" {
                 continue;
             }
@@ -139,8 +167,10 @@ impl Counts {
                  <dd>{count}</dd></div>"
             )?;
         }
-        let threshold = optional_number(page.threshold);
-        writeln!(out, "<div><dt>threshold</dt><dd>{threshold}</dd></div>")?;
+        for threshold in &page.thresholds {
+            let (name, value) = (threshold.name(), optional_number(threshold.value));
+            writeln!(out, "<div><dt>{}</dt><dd>{value}</dd></div>", Escaped(&name))?;
+        }
         let highest = page
             .input
             .clips

@@ -2,19 +2,22 @@
 
 use std::fmt::{self, Formatter};
 
-use auscult_core::ClipCondition;
-
 use crate::{
+    ReportClip,
     page::Page,
-    text::{Escaped, counted},
+    text::{Escaped, NOTHING, counted, number},
 };
 
-/// Clips named for each condition; more would be a list nobody reads.
+/// Clips named for each remark; more would be a list nobody reads.
 const MOST_NAMED: usize = 5;
+
+/// References to listen to.
+pub(crate) const MOST_TO_HEAR: usize = 10;
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let clips = page.input.clips;
-    let fine = clips.iter().filter(|clip| clip.condition == ClipCondition::Usable).count();
+    let remarks: Vec<Vec<(&str, String)>> = clips.iter().map(ReportClip::remarks).collect();
+    let fine = remarks.iter().filter(|remarks| remarks.is_empty()).count();
     write!(
         out,
         "<section aria-labelledby=\"quality\">\n<h2 id=\"quality\">Input quality</h2>\n\
@@ -23,60 +26,161 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     )?;
     if fine < clips.len() {
         writeln!(out, "<ul>")?;
-        // In the order of the clips, each condition once, with its advice.
+        // In the order of the clips, each kind once, with its advice.
         let mut seen: Vec<&str> = Vec::new();
-        for clip in clips.iter().filter(|clip| clip.condition != ClipCondition::Usable) {
-            let name = clip.condition.name();
-            if !seen.contains(&name) {
+        for (name, _) in remarks.iter().flatten() {
+            if !seen.contains(name) {
                 seen.push(name);
-                write_condition(out, page, name)?;
+                write_kind(out, page, &remarks, name)?;
             }
         }
         writeln!(out, "</ul>")?;
     }
+    write_table(out, page, &remarks)?;
+    write_least_normal(out, page)?;
     writeln!(out, "</section>")
 }
 
-fn write_condition(out: &mut Formatter<'_>, page: &Page<'_>, name: &str) -> fmt::Result {
-    let affected: Vec<usize> = (0..page.input.clips.len())
-        .filter(|&index| page.input.clips[index].condition.name() == name)
-        .collect();
-    let Some(&first) = affected.first() else {
+fn write_kind(
+    out: &mut Formatter<'_>,
+    page: &Page<'_>,
+    remarks: &[Vec<(&str, String)>],
+    kind: &str,
+) -> fmt::Result {
+    let of_kind = |index: &usize| remarks[*index].iter().find(|(name, _)| *name == kind);
+    let affected: Vec<usize> =
+        (0..remarks.len()).filter(|index| of_kind(index).is_some()).collect();
+    let Some((first, (_, words))) =
+        affected.first().and_then(|index| Some((index, of_kind(index)?)))
+    else {
         return Ok(());
     };
-    let condition = page.input.clips[first].condition;
     let mut numbers: Vec<String> =
         affected.iter().take(MOST_NAMED).map(|index| (index + 1).to_string()).collect();
     if affected.len() > MOST_NAMED {
         numbers.push(format!("and {} more", affected.len() - MOST_NAMED));
     }
-    let effect = if condition.is_usable() { "scored all the same" } else { "not scored" };
+    let clip = &page.input.clips[*first];
+    let effect = if clip.condition.is_usable() { "scored all the same" } else { "not scored" };
     let (which, first) = match affected.len() {
         1 => (format!("Clip {}", numbers.join("")), ""),
         count => (format!("{count} clips ({})", numbers.join(", ")), "the first one is "),
     };
-    let condition = condition.to_string();
-    writeln!(out, "<li>{which}, {effect}: {first}{}.</li>", Escaped(&condition))
+    writeln!(out, "<li>{which}, {effect}: {first}{}.</li>", Escaped(words))
+}
+
+const COLUMNS: [&str; 8] = [
+    "Level, dBFS",
+    "Peak, dBFS",
+    "Clipped, %",
+    "Offset, %",
+    "Dropouts, s",
+    "Mains lines, %",
+    "Ends at, kHz",
+    "Remarks",
+];
+
+fn write_table(
+    out: &mut Formatter<'_>,
+    page: &Page<'_>,
+    remarks: &[Vec<(&str, String)>],
+) -> fmt::Result {
+    if page.input.clips.iter().all(|clip| clip.quality.is_none()) {
+        return Ok(());
+    }
+    write!(
+        out,
+        "<details>\n<summary>Every clip</summary>\n\
+         <p>Mains lines: share of the energy at multiples of 50 or 60 Hz. Ends at: where the spectrum is cut \
+         off, if it is.</p>\n\
+         <div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Input quality of every clip\">\n\
+         <table>\n<thead><tr><th scope=\"col\" class=\"number\">#</th>"
+    )?;
+    for (index, column) in COLUMNS.iter().enumerate() {
+        let class = if index + 1 < COLUMNS.len() { " class=\"number\"" } else { "" };
+        write!(out, "<th scope=\"col\"{class}>{column}</th>")?;
+    }
+    writeln!(out, "</tr></thead>\n<tbody>")?;
+    for (index, (clip, remarks)) in page.input.clips.iter().zip(remarks).enumerate() {
+        write!(out, "<tr><th scope=\"row\" class=\"number\">{}</th>", index + 1)?;
+        for value in measured(clip) {
+            write!(out, "<td class=\"number\">{value}</td>")?;
+        }
+        let names: Vec<&str> = remarks.iter().map(|(name, _)| *name).collect();
+        let names = if names.is_empty() { NOTHING.to_owned() } else { names.join(", ") };
+        writeln!(out, "<td class=\"note\">{}</td></tr>", Escaped(&names))?;
+    }
+    writeln!(out, "</tbody>\n</table>\n</div>\n</details>")
+}
+
+/// The numbers of a row.
+fn measured(clip: &ReportClip) -> [String; 7] {
+    let Some(quality) = &clip.quality else { return [const { String::new() }; 7] };
+    let percent = |share: f64| format!("{:.1}", share * 100.0);
+    let or_nothing = |value: Option<String>| value.unwrap_or_else(|| NOTHING.to_owned());
+    [
+        format!("{:.1}", quality.level_dbfs),
+        format!("{:.1}", quality.peak_dbfs),
+        percent(quality.clipped_share),
+        percent(quality.offset),
+        format!("{:.2}", quality.dropout_seconds),
+        or_nothing(quality.hum.map(|hum| percent(hum.share))),
+        or_nothing(quality.bandwidth_hertz.map(|hertz| format!("{:.1}", hertz / 1000.0))),
+    ]
+}
+
+fn write_least_normal(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
+    let least_normal = page.input.model.least_normal(MOST_TO_HEAR);
+    if least_normal.is_empty() {
+        return Ok(());
+    }
+    write!(
+        out,
+        "<h3>The least normal of the normal clips: please listen</h3>\n\
+         <p>Left out of the memory, these references score highest. A reference that is not normal \
+         hides faults like it; forget it, and the others are judged by cleaner company.</p>\n<ol>\n"
+    )?;
+    for (from, score) in least_normal {
+        let start = if from.start_seconds > 0.0 {
+            format!(" at {:.1} s", from.start_seconds)
+        } else {
+            String::new()
+        };
+        writeln!(out, "<li>{}{start}: score {}</li>", Escaped(&from.source), number(score))?;
+    }
+    writeln!(out, "</ol>")
 }
 
 #[cfg(test)]
 mod tests {
-    use auscult_core::ClipCondition;
-
     use crate::{render, testing::sample};
 
     #[test]
-    fn conditions_are_counted_with_their_advice() {
+    fn remarks_are_counted_with_their_advice() {
         let mut sample = sample();
         assert!(render(&sample.input()).contains("3 of 3 clips have nothing to remark on."));
-        sample.clips[1].condition = ClipCondition::Clipped { share: 0.02 };
+        sample.clips[1].quality.as_mut().unwrap().clipped_share = 0.02;
         let page = render(&sample.input());
         assert!(page.contains("2 of 3 clips have nothing"));
         assert!(page.contains("Clip 2, scored all the same: clipped: 2.0 % of"));
-        sample.clips[0].condition = ClipCondition::Clipped { share: 0.01 };
+        sample.clips[0].quality.as_mut().unwrap().clipped_share = 0.01;
         let page = render(&sample.input());
         assert!(
             page.contains("2 clips (1, 2), scored all the same: the first one is clipped: 1.0")
         );
+        sample.clips[2].copy_of = Some("a.wav".to_owned());
+        assert!(render(&sample.input()).contains("Clip 3, scored all the same: copy: the same"));
+    }
+
+    #[test]
+    fn every_measured_clip_has_a_row_and_the_odd_references_are_named() {
+        let mut sample = sample();
+        let page = render(&sample.input());
+        assert_eq!(page.matches("<tr><th scope=\"row\" class=\"number\">").count(), 3);
+        assert!(page.contains("please listen"));
+        let (from, _) = sample.model.least_normal(1)[0];
+        assert!(page.contains(&format!("<li>{}: score", from.source)));
+        sample.clips.iter_mut().for_each(|clip| clip.quality = None);
+        assert!(!render(&sample.input()).contains("Input quality of every clip"));
     }
 }

@@ -19,7 +19,7 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
 fn write_timeline(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let chart = Timeline {
         clips: page.input.clips,
-        threshold: page.threshold,
+        thresholds: &page.thresholds,
         range: page.range,
         has_details: &|index| page.has_details(index),
     };
@@ -70,7 +70,7 @@ fn write_histogram(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
         let chart = Histogram {
             calibration,
             clips: page.input.clips,
-            threshold: page.threshold,
+            thresholds: &page.thresholds,
             range: page.range,
         };
         writeln!(out, "<figure>\n{chart}</figure>")?;

@@ -2,8 +2,6 @@
 
 use std::fmt::{self, Formatter};
 
-use auscult_core::ClipCondition;
-
 use crate::{
     ReportClip,
     bands::furthest_band,
@@ -71,17 +69,15 @@ fn write_row(
         out,
         "<td class=\"band\">{}</td><td class=\"note\">{}</td></tr>",
         Escaped(&furthest_band(clip)),
-        Escaped(&condition_note(clip.condition))
+        Escaped(&remark_note(clip))
     )
 }
 
 /// What is remarkable about the recording; the advice is in the section on input quality.
-fn condition_note(condition: ClipCondition) -> String {
-    let words = condition.to_string();
-    match condition {
-        ClipCondition::Usable => NOTHING.to_owned(),
-        _ => words.split(';').next().unwrap_or_default().to_owned(),
-    }
+fn remark_note(clip: &ReportClip) -> String {
+    let words = |(_, words): &(&str, String)| words.split(';').next().map(str::to_owned);
+    let notes: Vec<String> = clip.remarks().iter().filter_map(words).collect();
+    if notes.is_empty() { NOTHING.to_owned() } else { notes.join("; ") }
 }
 
 #[cfg(test)]

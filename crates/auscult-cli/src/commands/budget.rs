@@ -1,0 +1,116 @@
+//! An alarm budget: from "at most one alarm a month" to a rate and M of N, for `fit` and `calibrate`.
+
+use auscult_core::{
+    Model, Promise,
+    alarm::{AlarmBudget, AlarmSettings, Choice, Replay},
+};
+use serde::Serialize;
+
+use crate::table::{Align, Table};
+
+/// The alarm a choice stands for, with clips every `hop_seconds`.
+fn alarm(raise: usize, window: usize, clear: usize, hop_seconds: f64) -> AlarmSettings {
+    let standard = AlarmSettings::default();
+    // One clip that comes late is not yet a silent sensor.
+    let no_data_after_seconds = standard.no_data_after_seconds.max(3.0 * hop_seconds);
+    AlarmSettings { raise, window, clear, no_data_after_seconds, ..standard }
+}
+
+/// How an alarm budget can be kept.
+#[derive(Debug, Serialize)]
+pub(super) struct BudgetFacts {
+    budget: String,
+    period: &'static str,
+    hop_seconds: f64,
+    clear: usize,
+    choices: Vec<Choice>,
+    /// The most sensitive choice that today's calibration can promise.
+    chosen: Option<Choice>,
+    /// What left-out sound did with it.
+    replay: Option<Replay>,
+}
+
+impl BudgetFacts {
+    pub(super) fn new(
+        model: &Model,
+        budget: AlarmBudget,
+        hop_seconds: f64,
+        clear: usize,
+    ) -> anyhow::Result<Self> {
+        alarm(1, 1, clear, hop_seconds).check()?;
+        let choices = budget.choices(hop_seconds, clear)?;
+        let worth = model.calibration().effective_count();
+        let possible = choices.iter().filter(|choice| choice.calibration_clips as f64 <= worth);
+        let chosen = possible.max_by(|a, b| {
+            f64::from(a.rate).total_cmp(&f64::from(b.rate)).then(b.raise.cmp(&a.raise))
+        });
+        let replay = chosen.and_then(|choice| {
+            let promise = Promise { rate: choice.rate, confidence: None };
+            let threshold = model.calibration().promised_threshold(promise)?;
+            let settings = alarm(choice.raise, choice.window, clear, hop_seconds);
+            let recordings = model.left_out_recordings();
+            Some(Replay::new(
+                &recordings,
+                threshold,
+                settings.check().ok()?,
+                hop_seconds,
+                budget.period,
+            ))
+        });
+        Ok(Self {
+            budget: budget.to_string(),
+            period: budget.period.name(),
+            hop_seconds,
+            clear,
+            chosen: chosen.copied(),
+            choices,
+            replay,
+        })
+    }
+
+    /// The model with the chosen rate and rule; as it was if none can be promised.
+    pub(super) fn apply(&self, model: Model) -> anyhow::Result<Model> {
+        let Some(choice) = &self.chosen else { return Ok(model) };
+        let alarm = alarm(choice.raise, choice.window, self.clear, self.hop_seconds);
+        Ok(model.with_false_alarm_rate(choice.rate).with_alarm(Some(alarm))?)
+    }
+
+    pub(super) fn describe(&self) -> String {
+        let mut table = Table::new(&[
+            ("M of N", Align::Left),
+            ("clip rate", Align::Right),
+            ("alarms", Align::Right),
+            ("needs clips", Align::Right),
+            ("alarm after", Align::Right),
+        ]);
+        for choice in &self.choices {
+            table.row([
+                format!("{} of {}", choice.raise, choice.window),
+                choice.rate.to_string(),
+                format!("{:.2}", choice.alarms),
+                choice.calibration_clips.to_string(),
+                format!("{} s", choice.seconds_to_alarm),
+            ]);
+        }
+        let head = format!(
+            "\nat most {} with a clip every {} s; alarms are per {} if normal clips err independently\n",
+            self.budget, self.hop_seconds, self.period
+        );
+        let choice = match (&self.chosen, &self.replay) {
+            (Some(choice), Some(replay)) => format!(
+                "chosen: {} of {} clips at a clip rate of {}\nreplayed {:.1} h of left-out normal sound: {} alarms; \
+                 that rules out more than {:.0} a {} (95 % confidence), not fewer\n",
+                choice.raise,
+                choice.window,
+                choice.rate,
+                replay.seconds / 3600.0,
+                replay.alarms,
+                replay.most_per_period,
+                self.period
+            ),
+            _ => "none of these can be promised yet: record more visits; the false-alarm rate stays as it was\n"
+                .to_owned(),
+        };
+        head + &table.render() + &choice
+    }
+}

@@ -1,0 +1,90 @@
+//! The facts of a page, for programs.
+
+use serde_json::{Value, json};
+
+use crate::{ReportClip, page::Page, sections::quality::MOST_TO_HEAR};
+
+pub(crate) fn write(page: &Page<'_>) -> serde_json::Result<String> {
+    let input = page.input;
+    let clips: Vec<Value> = input.clips.iter().map(clip).collect();
+    serde_json::to_string_pretty(&json!({
+        "title": input.title,
+        "program": format!("auscult {}", input.program_version),
+        "notes": input.notes,
+        "model": model(page),
+        "clips": clips,
+    }))
+}
+
+fn model(page: &Page<'_>) -> Value {
+    let model = page.input.model;
+    let calibration = model.calibration();
+    let bands: Vec<Value> = model
+        .detector()
+        .beam()
+        .layout()
+        .bands()
+        .iter()
+        .map(|band| json!({ "positions": band, "hertz": page.input.axis.hertz(band.clone()) }))
+        .collect();
+    let least_normal: Vec<Value> = model
+        .least_normal(MOST_TO_HEAR)
+        .into_iter()
+        .map(|(from, score)| json!({ "reference": from, "left_out_score": score }))
+        .collect();
+    json!({
+        "settings": model.settings(),
+        "references": model.references().len(),
+        "bands": bands,
+        "calibration": {
+            "basis": calibration.basis(),
+            "scores": calibration.scores(),
+            "effective_clips": calibration.effective_count(),
+        },
+        "thresholds": page.thresholds,
+        "least_normal": least_normal,
+    })
+}
+
+fn clip(clip: &ReportClip) -> Value {
+    let remarks: Vec<Value> = clip
+        .remarks()
+        .into_iter()
+        .map(|(name, words)| json!({ "name": name, "words": words }))
+        .collect();
+    json!({
+        "path": clip.label,
+        "start_seconds": clip.start_seconds,
+        "condition": clip.condition.name(),
+        "domain": clip.domain,
+        "scored": clip.scored,
+        "explanation": clip.explanation,
+        "quality": clip.quality,
+        "remarks": remarks,
+        "copy_of": clip.copy_of,
+        "truth": clip.truth,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use crate::{testing::sample, to_json};
+
+    #[test]
+    fn what_the_page_says_is_in_the_json() {
+        let mut sample = sample();
+        sample.clips[2].copy_of = Some("whistle.wav".to_owned());
+        let report: Value = serde_json::from_str(&to_json(&sample.input()).unwrap()).unwrap();
+        assert_eq!(report["title"], "Pump 3");
+        let clip = &report["clips"][0];
+        assert_eq!(clip["scored"]["verdict"], "anomalous");
+        assert_eq!(clip["scored"]["score"]["value"].as_f64(), sample.clips[0].score());
+        assert!(clip["quality"]["level_dbfs"].as_f64().unwrap() < 0.0);
+        assert_eq!(report["clips"][2]["remarks"][0]["name"], "copy");
+        let scores = report["model"]["calibration"]["scores"].as_array().unwrap();
+        assert_eq!(scores.len(), sample.model.calibration().scores().len());
+        assert_eq!(report["model"]["thresholds"][0]["value"].as_f64(), sample.model.threshold());
+    }
+}
