@@ -5,7 +5,7 @@ use std::{env, f32::consts::TAU, fs};
 
 use auscult_core::{
     BeamSettings, ClipCondition, ClipSettings, ClipVectors, Explanation, FrontEndSettings, Method,
-    Model, ModelSettings, Provenance, References, ScoredClip, Verdict,
+    Model, ModelSettings, Provenance, QualityMeter, References, ScoredClip, Verdict,
 };
 use auscult_report::{ReportClip, ReportInput, ReportSound, render};
 
@@ -62,6 +62,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         (Fault::Leak, "air leak"),
         (Fault::None, "normal"),
     ];
+    let mut meter = QualityMeter::new(SAMPLE_RATE);
     let mut clips = Vec::new();
     for (seed, (fault, truth)) in (100..).zip(faults) {
         let samples = fan(seed, fault);
@@ -76,23 +77,27 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             nearest_label: Some(model.references().provenance()[closest].source.clone()),
         });
         clips.push(ReportClip {
-            label: format!("2026-04-14/fan-{seed}.wav"),
-            start_seconds: 0.0,
-            condition: ClipCondition::of(&samples, length),
+            quality: meter.measure(&samples),
             explanation: Some(explanation),
             scored: Some(scored),
             truth: Some(truth.to_owned()),
             sound,
+            ..ReportClip::of(
+                format!("2026-04-14/fan-{seed}.wav"),
+                0.0,
+                ClipCondition::of(&samples, length),
+            )
         });
     }
+    let silence = vec![0.0; length.samples()];
     clips.push(ReportClip {
-        label: "2026-04-14/fan-microphone-off.wav".to_owned(),
-        start_seconds: 0.0,
-        condition: ClipCondition::of(&vec![0.0; length.samples()], length),
-        scored: None,
-        explanation: None,
+        quality: meter.measure(&silence),
         truth: Some("microphone unplugged".to_owned()),
-        sound: None,
+        ..ReportClip::of(
+            "2026-04-14/fan-microphone-off.wav",
+            0.0,
+            ClipCondition::of(&silence, length),
+        )
     });
     let notes = ["Skipped notes.txt: not a sound file.".to_owned()];
     let page = render(&ReportInput {

@@ -39,7 +39,8 @@ pub(crate) struct VisitArguments {
     #[arg(long)]
     pub(crate) visit: Option<String>,
 
-    /// The domain these recordings belong to, such as source or target; kept for your records.
+    /// The domain these recordings belong to, such as source or target. score
+    /// --domain then judges by the threshold of that domain alone.
     #[arg(long)]
     pub(crate) domain: Option<String>,
 }

@@ -117,7 +117,7 @@ fn a_clipped_recording_is_scored_with_a_note() {
     sandbox.write("loud.wav", wav_of_samples(&loud));
     let ran = sandbox.run("score model.auscult loud.wav --csv").exits(0);
     assert_eq!(rows(&ran.stdout).len(), 1);
-    ran.says("loud.wav is clipped").says("lower the recording level");
+    ran.says("loud.wav: clipped: ").says("lower the recording level");
 }
 
 #[test]

@@ -19,6 +19,9 @@ help_is_as_written! {
     help_of_fit: "fit";
     help_of_score: "score";
     help_of_explain: "explain";
+    help_of_report: "report";
+    help_of_calibrate: "calibrate";
+    help_of_tune: "tune";
     help_of_inspect: "inspect";
     help_of_model: "model";
     help_of_model_add: "model add";
@@ -32,7 +35,18 @@ help_is_as_written! {
 
 #[test]
 fn every_option_is_documented_in_every_help() {
-    for line in ["fit", "score", "explain", "features", "synth", "demo", "model add"] {
+    for line in [
+        "fit",
+        "tune",
+        "score",
+        "explain",
+        "report",
+        "calibrate",
+        "features",
+        "synth",
+        "demo",
+        "model add",
+    ] {
         let help = Sandbox::new().run(&format!("{line} -h")).exits(0).stdout;
         for option in help.lines().filter(|text| text.trim_start().starts_with("--")) {
             // Options whose text did not fit stand alone; the text is on the next line.

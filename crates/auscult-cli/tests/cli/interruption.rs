@@ -157,7 +157,9 @@ fn a_closed_pipe_ends_the_program_quietly() {
         drop(child.stdout.take());
         let output = child.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{form}");
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{form}");
+        // The files are copies of each other, which may be noted; nothing else is said.
+        let stderr = String::from_utf8_lossy(&output.stderr);
+        assert!(stderr.lines().all(|line| line.contains(": copy: ")), "{form}: {stderr}");
     }
 }
 

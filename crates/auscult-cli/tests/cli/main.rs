@@ -30,3 +30,5 @@ mod synth_demo;
 /// Colours and progress bars: on a terminal, never in a pipe.
 #[cfg(unix)]
 mod terminal;
+
+mod verdicts;

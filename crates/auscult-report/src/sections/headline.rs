@@ -191,12 +191,14 @@ mod tests {
     #[test]
     fn the_first_sentence_counts_the_clips() {
         let mut sample = sample();
-        assert!(
-            render(&sample.input())
-                .contains("1 of 3 clips does not sound normal at a promised 5 % false-alarm rate.")
-        );
+        // Twenty clips of four visits are too few to promise 5 %, and enough for 20 %.
+        let provisional = "1 of 3 clips does not sound normal at a provisional threshold.";
+        assert!(render(&sample.input()).contains(provisional));
+        sample.set_false_alarm_rate(FalseAlarmRate::try_from(0.2).unwrap());
+        let promised = "1 of 3 clips does not sound normal at a promised 20 % false-alarm rate.";
+        assert!(render(&sample.input()).contains(promised));
         sample.clips.remove(0);
-        assert!(render(&sample.input()).contains("All 2 clips sound normal at a promised 5 %"));
+        assert!(render(&sample.input()).contains("All 2 clips sound normal at a promised 20 %"));
         sample.clips.clear();
         assert!(render(&sample.input()).contains("There are no clips in this report."));
     }

@@ -1,0 +1,273 @@
+//! Promises, domains, alarm budgets and input quality, through the program.
+
+use serde_json::Value;
+
+use crate::support::{Sandbox, clip, rows, wav_of_samples};
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+/// One second of the machine, changed.
+fn changed(change: impl Fn(usize, f32) -> f32) -> Vec<u8> {
+    let samples = clip().render().unwrap();
+    let changed: Vec<f32> =
+        samples.iter().enumerate().map(|(index, &sample)| change(index, sample)).collect();
+    wav_of_samples(&changed)
+}
+
+#[test]
+fn fit_tells_input_quality_and_the_references_to_listen_to() {
+    let sandbox = Sandbox::with_recordings();
+    sandbox.write("normal/visit_1/loud.wav", changed(|_, s| (s * 100.0).clamp(-1.0, 1.0)));
+    let ran = sandbox.run("fit normal -o model.auscult --clip-seconds 1").exits(0);
+    let ran = ran.says("normal/visit_1/loud.wav: clipped: ");
+    assert!(ran.stdout.contains("1 of 25 clips with remarks: 1 clipped"), "{}", ran.stdout);
+    let listen = ran.stdout.split_once("please listen\n").unwrap().1;
+    assert_eq!(listen.lines().count(), 10);
+    assert!(listen.lines().next().unwrap().ends_with("normal/visit_1/loud.wav"), "{listen}");
+
+    let ran = sandbox.run("fit normal -o model.auscult --clip-seconds 1 --json").exits(0);
+    let facts = json(&ran.stdout);
+    assert_eq!(facts["quality"]["remarks"]["clipped"], 1);
+    assert_eq!(facts["least_normal"][0]["path"], "normal/visit_1/loud.wav");
+    let scores: Vec<f64> = facts["least_normal"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|clip| clip["left_out_score"].as_f64().unwrap())
+        .collect();
+    assert!(scores.is_sorted_by(|a, b| a >= b), "{scores:?}");
+}
+
+#[test]
+fn score_tells_input_quality_clip_by_clip_and_in_summary() {
+    let sandbox = Sandbox::with_model();
+    sandbox.write("check/a_fine.wav", changed(|_, s| s * 0.97));
+    sandbox.write("check/b_offset.wav", changed(|_, s| s + 0.1));
+    sandbox.write("check/c_holes.wav", changed(|i, s| if i % 8_000 < 800 { 0.0 } else { s }));
+    sandbox.write("check/d_fine_again.wav", changed(|_, s| s * 0.97));
+    let ran = sandbox.run("score model.auscult check --csv --quality").exits(0);
+    let ran = ran.says("check/b_offset.wav: offset: ");
+    let ran =
+        ran.says("check/c_holes.wav: dropouts: the signal stands still 2 times, 0.10 s together");
+    let ran = ran.says("check/d_fine_again.wav: copy: the same sound as check/a_fine.wav");
+    let header = ran.stdout.lines().next().unwrap();
+    assert!(header.starts_with("path,start_seconds,score,p_value,calibrated,verdict,level_dbfs,"));
+    let remarks: Vec<String> =
+        rows(&ran.stdout).iter().map(|row| row.iter().last().unwrap().to_owned()).collect();
+    assert_eq!(remarks, ["", "offset", "dropouts", "copy"]);
+
+    let ran = sandbox.run("score model.auscult check").exits(0);
+    let summary = "3 of 4 clips with remarks: 1 copy, 1 dropouts, 1 offset";
+    assert!(ran.stdout.contains(summary), "{}", ran.stdout);
+
+    let ran = sandbox.run("score model.auscult check --json").exits(0);
+    let clips = json(&ran.stdout);
+    assert!(clips[0]["quality"]["level_dbfs"].as_f64().unwrap() < 0.0);
+    assert_eq!(clips[3]["copy_of"], "check/a_fine.wav");
+    let ran = sandbox.run("score model.auscult normal/visit_1/0.wav --jsonl").exits(0);
+    assert_eq!(json(&ran.stdout)["copy_of"], "the reference normal/visit_1/0.wav");
+}
+
+#[test]
+fn many_remarks_are_counted_not_listed() {
+    let sandbox = Sandbox::with_model();
+    for index in 0..12 {
+        let shift = 0.1 + index as f32 * 0.01;
+        sandbox.write(&format!("check/{index:02}.wav"), changed(|_, s| s + shift));
+    }
+    let ran = sandbox.run("score model.auscult check").exits(0);
+    assert_eq!(ran.stderr.matches("offset: ").count(), 10, "{}", ran.stderr);
+    assert!(ran.stdout.contains("12 of 12 clips with remarks: 12 offset"), "{}", ran.stdout);
+}
+
+/// 24 references each of two domains, the second one more varied; the model knows both.
+fn two_domains() -> Sandbox {
+    let sandbox = Sandbox::with_recordings();
+    let mut manifest = "path,visit,domain\n".to_owned();
+    for visit in 1..4 {
+        for take in 0..8 {
+            let quiet = 0.5 + 0.1 * take as f32;
+            let name = format!("other/{visit}_{take}.wav");
+            let shift = visit as f32 * 7.0 + take as f32;
+            sandbox.write(
+                &name,
+                changed(|i, s| s * quiet + 0.1 * (i as f32 * (0.5 + shift * 0.003)).sin()),
+            );
+            manifest += &format!("normal/visit_{visit}/{take}.wav,s{visit},source\n");
+            manifest += &format!("{name},t{visit},target\n");
+        }
+    }
+    sandbox.write("domains.csv", manifest);
+    sandbox.run("fit domains.csv -o model.auscult --clip-seconds 1").exits(0);
+    sandbox
+}
+
+#[test]
+fn clips_of_a_domain_are_judged_by_its_own_references() {
+    let sandbox = two_domains();
+    sandbox.write("new.wav", changed(|i, s| s + 0.05 * (i as f32 * 0.7).sin()));
+    let all = sandbox.score("model.auscult new.wav");
+    let source = sandbox.score("model.auscult new.wav --domain source");
+    let target = sandbox.score("model.auscult new.wav --domain target");
+    assert_eq!(all[0][2], source[0][2], "the score does not depend on the domain");
+    assert_ne!(source[0][3], target[0][3], "the p-value does");
+    sandbox.write("list.csv", "path,domain\nnew.wav,target\nnew.wav,elsewhere\n");
+    let ran = sandbox.run("score model.auscult list.csv --csv").exits(0);
+    let ran = ran.says("clips of domain elsewhere are judged by the threshold of all domains together; the model knows source, target");
+    let listed = rows(&ran.stdout);
+    assert_eq!((&listed[0][3], &listed[1][3]), (&target[0][3], &all[0][3]));
+    let ran = sandbox.run("score model.auscult new.wav --domain elsewhere").exits(2);
+    let ran = ran.says("no references of domain \"elsewhere\"; the model knows source, target");
+
+    sandbox.run("report model.auscult list.csv --json report.json -o report.html").exits(0);
+    let report = json(&String::from_utf8(sandbox.read("report.json")).unwrap());
+    let domains: Vec<&Value> =
+        report["model"]["thresholds"].as_array().unwrap().iter().map(|t| &t["domain"]).collect();
+    assert_eq!(domains, [&Value::Null, &Value::from("target")]);
+    assert!(
+        String::from_utf8(sandbox.read("report.html")).unwrap().contains("Threshold of target")
+    );
+}
+
+#[test]
+fn a_domain_has_its_own_floor() {
+    let sandbox = Sandbox::with_recordings();
+    sandbox.run("fit normal -o model.auscult --clip-seconds 1 --domain source").exits(0);
+    sandbox.write("few/a.wav", changed(|_, s| s * 0.5));
+    sandbox.write("few/b.wav", changed(|_, s| s * 0.4));
+    sandbox.run("model add model.auscult few --visit x --domain target").exits(0);
+    let ran = sandbox.run("score model.auscult few/a.wav --domain target --jsonl").exits(0);
+    assert_eq!(json(&ran.stdout)["verdict"], "undecided");
+}
+
+#[test]
+fn an_alarm_budget_chooses_a_rule_and_the_model_keeps_it() {
+    let sandbox = Sandbox::new();
+    sandbox.record("normal", 1..26, 1);
+    let line = "fit normal -o model.auscult --clip-seconds 1 --json --at-most";
+    let words: Vec<&str> = line.split(' ').chain(["40000 alarms per day"]).collect();
+    let facts = json(&sandbox.run_words(&words).exits(0).stdout);
+    let chosen = &facts["budget"]["chosen"];
+    assert_eq!(facts["false_alarm_rate"], chosen["rate"]);
+    assert!(facts["budget"]["replay"]["clips"].as_u64().unwrap() > 0);
+    let model = json(&sandbox.run("inspect model.auscult --json").exits(0).stdout);
+    assert_eq!(model["settings"]["alarm"]["raise"], chosen["raise"]);
+    assert_eq!(model["settings"]["false_alarm_rate"], chosen["rate"]);
+    let ran = sandbox.run("inspect model.auscult").exits(0);
+    assert!(ran.stdout.contains("clips raise it, 5 normal ones in a row clear it"));
+
+    // A budget that 25 clips cannot promise changes nothing, and says so.
+    let before = sandbox.read("model.auscult");
+    let ran = sandbox.run("calibrate model.auscult --at-most 1/year --save").exits(0);
+    assert!(ran.stdout.contains("none of these can be promised yet"), "{}", ran.stdout);
+    assert_eq!(before, sandbox.read("model.auscult"));
+    let ran = sandbox.run("fit normal -o m --at-most 1/day --false-alarm-rate 1%").exits(2);
+    let ran = ran.says("cannot be used with");
+}
+
+#[test]
+fn absurd_rates_and_budgets_are_refused_before_any_work() {
+    let sandbox = Sandbox::with_recordings();
+    for rate in ["0", "1", "-1", "100%", "0%", "-5%", "NaN", "inf", "5 %%", "", "none"] {
+        let option = format!("--false-alarm-rate={rate}");
+        let ran = sandbox.run_words(&["fit", "normal", "-o", "model.auscult", &option]).exits(2);
+        assert!(ran.stderr.contains("--false-alarm-rate"), "{rate}: {ran:#?}");
+        assert!(!ran.stderr.contains("panicked"), "{ran:#?}");
+        assert!(!sandbox.path("model.auscult").exists(), "{rate}");
+    }
+    for budget in ["0 alarms per month", "-1/day", "1 alarm per century", "", "often", "NaN/day"] {
+        let option = format!("--at-most={budget}");
+        let ran = sandbox.run_words(&["fit", "normal", "-o", "model.auscult", &option]).exits(2);
+        assert!(ran.stderr.contains("--at-most"), "{budget}: {ran:#?}");
+        assert!(!sandbox.path("model.auscult").exists(), "{budget}");
+    }
+    for confidence in ["0", "1", "100%", "-0.5", "NaN"] {
+        let option = format!("--confidence={confidence}");
+        let ran = sandbox.run_words(&["fit", "normal", "-o", "model.auscult", &option]).exits(2);
+        assert!(ran.stderr.contains("--confidence"), "{confidence}: {ran:#?}");
+    }
+}
+
+#[test]
+fn one_visit_and_one_recording_are_said_to_be_weaker() {
+    let sandbox = Sandbox::new();
+    sandbox.record("normal", 1..2, 24);
+    let ran = sandbox.run("fit normal -o model.auscult --clip-seconds 1").exits(0);
+    let ran = ran.says("all references count as one visit");
+    let long: Vec<f32> = (0..24)
+        .flat_map(|take| auscult_testing::ClipRecipe { take, ..clip() }.render().unwrap())
+        .collect();
+    sandbox.write("long.wav", wav_of_samples(&long));
+    let ran = sandbox.run("fit long.wav -o long.auscult --clip-seconds 1").exits(0);
+    let ran = ran.says("all references come from one recording");
+}
+
+#[test]
+fn identical_clips_count_once_and_promise_nothing() {
+    let sandbox = Sandbox::new();
+    for index in 0..30 {
+        sandbox.write(&format!("normal/{index:02}.wav"), changed(|_, s| s));
+    }
+    let ran = sandbox.run("fit normal -o model.auscult --clip-seconds 1").exits(0);
+    assert!(ran.stdout.contains("29 left out as copies"), "{}", ran.stdout);
+    let ran = ran.says("no verdicts yet");
+    let ran = sandbox.run("score model.auscult normal/00.wav --jsonl").exits(0);
+    assert_eq!(json(&ran.stdout)["verdict"], "undecided");
+    assert_eq!(json(&ran.stdout)["score"], 0.0);
+    let ran = sandbox.run("calibrate model.auscult --json").exits(0);
+    assert_eq!(json(&ran.stdout)["threshold"], Value::Null);
+    sandbox.run("report model.auscult normal -o report.html").exits(0);
+}
+
+#[test]
+fn references_that_all_score_zero_still_give_a_model_and_a_page() {
+    // With LPC a gain changes nothing: every reference is at no distance from the others.
+    let sandbox = Sandbox::new();
+    for index in 0..24 {
+        let gain = 0.5 + 0.02 * index as f32;
+        sandbox.write(&format!("normal/v{}/{index:02}.wav", index % 6), changed(|_, s| s * gain));
+    }
+    sandbox.run("fit normal -o model.auscult --clip-seconds 1 --front-end lpc").exits(0);
+    sandbox.run("calibrate model.auscult --at-most 1/day").exits(0);
+    let ran = sandbox.run("score model.auscult normal/v0/00.wav --jsonl").exits(0);
+    assert_eq!(json(&ran.stdout)["verdict"], "normal");
+    sandbox.run("report model.auscult normal -o report.html --json -").exits(0);
+}
+
+#[test]
+fn a_report_is_a_page_and_the_same_facts_as_json() {
+    let sandbox = Sandbox::with_model();
+    sandbox.write("check/normal.wav", changed(|_, s| s * 0.9));
+    sandbox.write("check/squeal.wav", changed(|i, s| s + 0.3 * (i as f32 * 1.3).sin()));
+    let line = "report model.auscult check -o page.html --json facts.json --title Pump<3>";
+    sandbox.run(line).exits(0).says("page.html: 2 clips, 1 anomalous");
+    let page = String::from_utf8(sandbox.read("page.html")).unwrap();
+    assert!(page.contains("<h1>Pump&lt;3&gt;</h1>"));
+    assert_eq!(page.matches("<audio").count(), 2, "the clip and its closest reference");
+    let facts = json(&String::from_utf8(sandbox.read("facts.json")).unwrap());
+    assert_eq!(facts["clips"][1]["scored"]["verdict"], "anomalous");
+    let scored = sandbox.score("model.auscult check");
+    assert_eq!(facts["clips"][1]["scored"]["score"]["value"].to_string(), scored[1][2]);
+    // A reference that has gone is a report with one player less.
+    std::fs::remove_dir_all(sandbox.path("normal")).unwrap();
+    sandbox.run("report model.auscult check -o page.html").exits(0);
+    let page = String::from_utf8(sandbox.read("page.html")).unwrap();
+    assert_eq!(page.matches("<audio").count(), 1);
+    let ran = sandbox.run("report model.auscult check").exits(2);
+    let ran = ran.says("--output");
+    sandbox.run("report model.auscult nowhere -o other.html").exits(2);
+    assert!(!sandbox.path("other.html").exists());
+    sandbox.run("report model.auscult check -o no/such/folder.html").exits(2).says("no folder");
+}
+
+#[test]
+fn a_report_of_standard_input_says_what_cannot_be_heard() {
+    let sandbox = Sandbox::with_model();
+    let squeal = changed(|i, s| s + 0.3 * (i as f32 * 1.3).sin());
+    sandbox.run_with_input("report model.auscult - -o page.html", &squeal).exits(0);
+    let page = String::from_utf8(sandbox.read("page.html")).unwrap();
+    assert!(page.contains("standard input cannot be read twice"));
+    assert!(!page.contains("<audio"));
+}
