@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Passes every test of the workspace: the one command for a fresh machine.
 #
-# Needs a Rust toolchain, 1.90 or newer, and nothing else; cargo-nextest is installed if missing.
+# Needs a Rust toolchain, 1.90 or newer, and nothing else; cargo-nextest, Chromium and Node.js are
+# installed if missing (the latter two from Debian's packages, as root or with sudo).
 # Tests that cannot run here are listed at the end, with the reason.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -24,6 +25,7 @@ run_step "tests" cargo nextest run --locked --workspace --tests --profile "$prof
 tests_code=$step_code
 run_step "doctests" cargo test --locked --workspace --doc --quiet
 run_step "examples compile" cargo build --locked --workspace --examples --quiet
+run_step "pages in a browser" tools/browser.sh
 
 # nextest counts what it skipped; these lines say what and why.
 printf '\ntests that did not run:\n'

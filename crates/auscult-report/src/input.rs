@@ -80,12 +80,12 @@ impl ReportClip {
 
     /// What is remarkable about the recording: a name and a sentence each.
     pub(crate) fn remarks(&self) -> Vec<(&'static str, String)> {
+        if self.condition != ClipCondition::Usable {
+            return vec![(self.condition.name(), self.condition.to_string())];
+        }
         let measured = self.quality.iter().flat_map(ClipQuality::remarks);
         let mut remarks: Vec<_> =
             measured.map(|remark| (remark.name(), remark.to_string())).collect();
-        if self.condition != ClipCondition::Usable {
-            remarks.insert(0, (self.condition.name(), self.condition.to_string()));
-        }
         let copy = |first: &String| ("copy", format!("copy: the same sound as {first}"));
         remarks.extend(self.copy_of.as_ref().map(copy));
         remarks

@@ -149,6 +149,6 @@ mod tests {
         ] {
             assert!(page.contains(fact), "{fact}");
         }
-        assert!(page.contains("The promise is a strong one"));
+        assert!(page.contains("Its basis is a strong one"));
     }
 }

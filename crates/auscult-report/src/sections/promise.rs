@@ -10,6 +10,7 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let model = page.input.model;
     let scores = model.calibration().scores().len();
     let smallest = number(1.0 / (scores + 1) as f64);
+    let is_promised = page.thresholds.iter().all(|threshold| threshold.promised);
     write!(
         out,
         "<section aria-labelledby=\"promise\">\n<h2 id=\"promise\">What is promised</h2>\n<ul>\n\
@@ -22,14 +23,20 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
          means unlike the normal clips; it is not a diagnosis.</li>\n\
          <li>With {scores} calibration scores, no p-value can be smaller than {smallest}.</li>\n\
          </ul>\n</section>\n",
-        rate_words(model.settings().promise()),
+        rate_words(model.settings().promise(), is_promised),
         basis_words(model.calibration().basis())
     )
 }
 
 /// The rate as a sentence.
-fn rate_words(promise: Promise) -> String {
+fn rate_words(promise: Promise, is_promised: bool) -> String {
     let rate = promise.rate;
+    if !is_promised {
+        return format!(
+            "No rate is promised yet: verdicts aim at {rate} false alarms and will have more, until normal clips \
+             of enough visits are there."
+        );
+    }
     match promise.confidence {
         None => format!(
             "At most {rate} of normal clips are called anomalous, on average over calibrations like \
@@ -46,20 +53,18 @@ fn rate_words(promise: Promise) -> String {
 fn basis_words(basis: Basis) -> String {
     match basis {
         Basis::Visits => {
-            "The promise is a strong one: whole visits to the machine were left out, so \
+            "Its basis is a strong one: whole visits to the machine were left out, so \
                           the calibration clips were as new to the model as the clips of a new \
                           visit are."
                 .to_owned()
         }
-        Basis::Files => {
-            "The promise is weaker than it could be: whole files were left out, but no \
+        Basis::Files => "Its basis is weaker than it could be: whole files were left out, but no \
                          second visit is known. It holds for more sound of the same visit; on \
                          another day expect more false alarms. Say which visit each file is from, \
                          and record another one."
-                .to_owned()
-        }
+            .to_owned(),
         parts => format!(
-            "The promise is weak: only {parts} of the same recording were left out, and neighbouring \
+            "Its basis is weak: only {parts} of the same recording were left out, and neighbouring \
              clips resemble each other. Expect more false alarms than promised. Record several \
              files, on several visits."
         ),
@@ -69,6 +74,15 @@ fn basis_words(basis: Basis) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_rate_is_promised_only_if_it_is_kept() {
+        let confidence = Some("90%".parse().unwrap());
+        let promise = Promise { rate: "5%".parse().unwrap(), confidence };
+        let kept = "In 90 % of calibrations like this one, at most 5 % of normal clips";
+        assert!(rate_words(promise, true).starts_with(kept));
+        assert!(rate_words(promise, false).starts_with("No rate is promised yet"));
+    }
 
     #[test]
     fn the_promise_is_called_as_strong_as_its_basis() {

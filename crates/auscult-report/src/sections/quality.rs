@@ -64,9 +64,11 @@ fn write_kind(
     let effect = if clip.condition.is_usable() { "scored all the same" } else { "not scored" };
     let (which, first) = match affected.len() {
         1 => (format!("Clip {}", numbers.join("")), ""),
-        count => (format!("{count} clips ({})", numbers.join(", ")), "the first one is "),
+        count => (format!("{count} clips ({})", numbers.join(", ")), "the first one: "),
     };
-    writeln!(out, "<li>{which}, {effect}: {first}{}.</li>", Escaped(words))
+    // The words begin with the kind.
+    let words = words.strip_prefix(kind).unwrap_or(words).trim_start_matches(": ");
+    writeln!(out, "<li>{which}: {kind}, {effect}; {first}{}.</li>", Escaped(words))
 }
 
 const COLUMNS: [&str; 8] = [
@@ -162,14 +164,16 @@ mod tests {
         sample.clips[1].quality.as_mut().unwrap().clipped_share = 0.02;
         let page = render(&sample.input());
         assert!(page.contains("2 of 3 clips have nothing"));
-        assert!(page.contains("Clip 2, scored all the same: clipped: 2.0 % of"));
+        assert!(page.contains("Clip 2: clipped, scored all the same; 2.0 % of"));
         sample.clips[0].quality.as_mut().unwrap().clipped_share = 0.01;
         let page = render(&sample.input());
         assert!(
-            page.contains("2 clips (1, 2), scored all the same: the first one is clipped: 1.0")
+            page.contains("2 clips (1, 2): clipped, scored all the same; the first one: 1.0 % of")
         );
         sample.clips[2].copy_of = Some("a.wav".to_owned());
-        assert!(render(&sample.input()).contains("Clip 3, scored all the same: copy: the same"));
+        assert!(
+            render(&sample.input()).contains("Clip 3: copy, scored all the same; the same sound")
+        );
     }
 
     #[test]

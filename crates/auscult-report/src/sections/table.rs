@@ -17,7 +17,7 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
         "<section aria-labelledby=\"clips\">\n<h2 id=\"clips\">All clips</h2>\n\
          <p>The p-value is the share of normal clips that score at least as high; small is unusual. \
          The score from 0 to 1 is where the clip stands among normal clips.</p>\n\
-         <div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"All clips\">\n<table>\n\
+         <div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Table of all clips\">\n<table>\n\
          <thead><tr><th scope=\"col\" class=\"number\">#</th><th scope=\"col\">Clip</th>\
          <th scope=\"col\" class=\"number\">Start, s</th><th scope=\"col\" class=\"number\">Score</th>\
          <th scope=\"col\" class=\"number\">p-value</th><th scope=\"col\" class=\"number\">0 to 1</th>\
@@ -73,11 +73,10 @@ fn write_row(
     )
 }
 
-/// What is remarkable about the recording; the advice is in the section on input quality.
+/// What is remarkable about the recording, in a word; the advice is in the section on input quality.
 fn remark_note(clip: &ReportClip) -> String {
-    let words = |(_, words): &(&str, String)| words.split(';').next().map(str::to_owned);
-    let notes: Vec<String> = clip.remarks().iter().filter_map(words).collect();
-    if notes.is_empty() { NOTHING.to_owned() } else { notes.join("; ") }
+    let names: Vec<&str> = clip.remarks().into_iter().map(|(name, _)| name).collect();
+    if names.is_empty() { NOTHING.to_owned() } else { names.join(", ") }
 }
 
 #[cfg(test)]
@@ -94,7 +93,7 @@ mod tests {
         let page = render(&sample.input());
         assert_eq!(page.matches("<th scope=\"row\">").count() - facts_rows(&page), 3);
         assert!(page.contains("<a href=\"#clip-1\">whistle.wav</a>"));
-        assert!(page.contains("silent: the peak is below -96 dBFS</td>"));
+        assert!(page.contains("<td class=\"note\">silent</td>"));
         assert!(page.contains("</span> not scored</td>"));
     }
 
