@@ -28,3 +28,15 @@ impl Estimate {
         Some(Self { mean, error: (variance / count as f64).sqrt(), count })
     }
 }
+
+/// The realised rate in percent with its 95 % half-width; bold where the promise is inside or above.
+pub fn cell(estimate: Option<Estimate>, promised: f64, repetitions: u64) -> String {
+    let Some(estimate) = estimate else { return "no promise".to_owned() };
+    let half = 1.96 * estimate.error;
+    let mut text = format!("{:.1} ± {:.1}", estimate.mean * 100.0, half * 100.0);
+    if (estimate.count as u64) < repetitions {
+        let share = 100.0 * estimate.count as f64 / repetitions as f64;
+        text = format!("{text} (promised in {share:.0} %)");
+    }
+    if estimate.mean - half <= promised { format!("**{text}**") } else { text }
+}

@@ -62,13 +62,14 @@ impl Method {
         self,
         references: &References,
         rate: FalseAlarmRate,
+        detector: &BeamSettings,
     ) -> Result<Option<(Model, f64)>> {
         let scheme = match self {
             Self::Visits | Self::ConfidentVisits | Self::Tail => CalibrationScheme::Visits,
             Self::Clips | Self::GammaTwo | Self::GammaThree => CalibrationScheme::Clips,
             Self::Split => CalibrationScheme::Split,
         };
-        let model = fit(references, scheme)?;
+        let model = fit(references, scheme, detector)?;
         let calibration = model.calibration();
         let confidence = match self {
             Self::ConfidentVisits => Some(0.9.try_into()?),
@@ -90,19 +91,27 @@ impl Method {
     }
 }
 
-/// BEAM with local density normalisation, four bands.
-fn fit(references: &References, scheme: CalibrationScheme) -> Result<Model> {
-    let width = references.axis_len() / 4;
+/// BEAM with local density normalisation, four bands over `axis_len` positions.
+pub fn four_bands(axis_len: usize) -> BeamSettings {
+    BeamSettings::new(BandSettings::touching(axis_len / 4), vec![View::Mean])
+}
+
+fn fit(
+    references: &References,
+    scheme: CalibrationScheme,
+    detector: &BeamSettings,
+) -> Result<Model> {
     let identity = FrontEndIdentity { name: "study".to_owned(), settings: serde_json::Value::Null };
     let settings = ModelSettings {
         clip: ClipSettings::default(),
         channel: "0".to_owned(),
         front_end: identity,
-        detector: BeamSettings::new(BandSettings::touching(width), vec![View::Mean]),
+        detector: detector.clone(),
         max_references: None,
         false_alarm_rate: FalseAlarmRate::default(),
         confidence: None,
         calibration: scheme,
+        alarm: None,
     };
     Model::fit(settings, references.clone())
 }

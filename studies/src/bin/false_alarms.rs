@@ -7,10 +7,10 @@
 
 use auscult_core::FalseAlarmRate;
 use auscult_studies::{
-    Estimate,
+    Estimate, cell,
     chart::{Series, render},
-    methods::Method,
-    visits::Visits,
+    methods::{Method, four_bands},
+    visits::{AXIS, Visits},
 };
 use rayon::prelude::*;
 
@@ -47,18 +47,6 @@ fn main() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The realised rate in percent with its 95 % half-width; bold where the promise is inside or above.
-fn cell(estimate: Option<Estimate>, promised: f64, repetitions: u64) -> String {
-    let Some(estimate) = estimate else { return "no promise".to_owned() };
-    let half = 1.96 * estimate.error;
-    let mut text = format!("{:.1} ± {:.1}", estimate.mean * 100.0, half * 100.0);
-    if (estimate.count as u64) < repetitions {
-        let share = 100.0 * estimate.count as f64 / repetitions as f64;
-        text = format!("{text} (promised in {share:.0} %)");
-    }
-    if estimate.mean - half <= promised { format!("**{text}**") } else { text }
-}
-
 fn realised(
     method: Method,
     rate: FalseAlarmRate,
@@ -82,7 +70,9 @@ fn one(
 ) -> anyhow::Result<Option<f64>> {
     let mut visits = Visits::new(1_000 * repetition + size as u64);
     let references = visits.references(size, CLIPS_PER_VISIT);
-    let Some((model, threshold)) = method.threshold(&references, rate)? else { return Ok(None) };
+    let Some((model, threshold)) = method.threshold(&references, rate, &four_bands(AXIS))? else {
+        return Ok(None);
+    };
     let mut alarms = 0;
     for _ in 0..TEST_VISITS {
         for clip in visits.visit(1) {
