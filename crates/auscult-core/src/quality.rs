@@ -473,7 +473,8 @@ mod tests {
         };
         let upsampled: Vec<f32> = (0..160_000_usize)
             .map(|index| {
-                let (nearest, part) = (index as i32 / 2, if index % 2 == 0 { 0.0 } else { 0.5 });
+                let nearest = i32::try_from(index / 2).unwrap();
+                let part = if index % 2 == 0 { 0.0 } else { 0.5 };
                 let taps = (nearest - half + 1..=nearest + half).filter_map(|tap| {
                     let sample = few.get(usize::try_from(tap).ok()?)?;
                     Some(f64::from(*sample) * weight(f64::from(tap - nearest) - part))
@@ -503,7 +504,7 @@ mod tests {
         assert_eq!(meter.measure(&[0.0, f32::NAN]), None);
         let short = meter.measure(&[0.5; 100]).unwrap();
         assert_eq!((short.hum, short.bandwidth_hertz, short.offset), (None, None, 0.5));
-        assert_eq!(meter.measure(&[0.0; 16_000]).unwrap().level_dbfs, -200.0);
+        assert_eq!(meter.measure(&vec![0.0; 16_000]).unwrap().level_dbfs, -200.0);
     }
 
     proptest! {
@@ -532,7 +533,9 @@ mod tests {
             let mut samples: Vec<f32> = (0..len).map(|_| next()).collect();
             let measured = QualityMeter::new(RATE).measure(&samples);
             prop_assert!(measured.is_none() || samples.iter().all(|sample| sample.is_finite()));
-            samples.iter_mut().for_each(|sample| *sample = (*sample).clamp(-1e9, 1e9));
+            for sample in &mut samples {
+                *sample = sample.clamp(-1e9, 1e9);
+            }
             if let Some(quality) = QualityMeter::new(RATE).measure(&samples) {
                 prop_assert!(quality.level_dbfs >= -200.0);
                 prop_assert!(quality.remarks().all(|remark| !remark.to_string().is_empty()));

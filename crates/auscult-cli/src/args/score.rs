@@ -52,14 +52,8 @@ pub(crate) struct ScoreArguments {
     #[command(flatten)]
     pub(crate) format: FormatArguments,
 
-    /// Add the scores of every view and band to the results for programs.
-    #[arg(long, help_heading = "Results for programs")]
-    pub(crate) bands: bool,
-
-    /// Add input quality to CSV and Parquet: level, peak, clipped share, offset, dropouts, mains
-    /// hum, bandwidth and remarks. JSON always has it.
-    #[arg(long, help_heading = "Results for programs")]
-    pub(crate) quality: bool,
+    #[command(flatten)]
+    pub(crate) columns: ColumnArguments,
 
     /// Say in sentences what differs, below the table or in the JSON.
     #[arg(long, help_heading = None)]
@@ -68,6 +62,19 @@ pub(crate) struct ScoreArguments {
     /// Exit with 1 if any clip is anomalous.
     #[arg(long, help_heading = None)]
     pub(crate) fail_on_anomaly: bool,
+}
+
+/// Columns beside those that every result has.
+#[derive(Debug, Args)]
+pub(crate) struct ColumnArguments {
+    /// Add the scores of every view and band to the results for programs.
+    #[arg(long, help_heading = "Results for programs")]
+    pub(crate) bands: bool,
+
+    /// Add input quality to CSV and Parquet: level, peak, clipped share, offset, dropouts, mains
+    /// hum, bandwidth and remarks. JSON always has it.
+    #[arg(long, help_heading = "Results for programs")]
+    pub(crate) quality: bool,
 }
 
 #[derive(Debug, Args)]

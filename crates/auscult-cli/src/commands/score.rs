@@ -64,7 +64,7 @@ fn columns(model: &Model, arguments: &ScoreArguments) -> Vec<String> {
         ["path", "start_seconds", "score", "p_value", "calibrated", "verdict"]
             .map(str::to_owned)
             .to_vec();
-    if arguments.bands {
+    if arguments.columns.bands {
         let beam = model.detector().beam();
         for view in &beam.settings().views {
             columns.push(view.to_string());
@@ -72,7 +72,7 @@ fn columns(model: &Model, arguments: &ScoreArguments) -> Vec<String> {
                 .extend((0..beam.layout().bands().len()).map(|band| format!("{view}_band_{band}")));
         }
     }
-    if arguments.quality {
+    if arguments.columns.quality {
         columns.extend(QUALITY_COLUMNS.map(str::to_owned));
     }
     columns
@@ -127,7 +127,7 @@ fn record(clip: &CheckedClip, arguments: &ScoreArguments, is_json: bool) -> anyh
         .number("p_value", scored.and_then(|scored| scored.p_value))
         .number("calibrated", scored.and_then(|scored| scored.calibrated))
         .text("verdict", clip.verdict());
-    if arguments.bands {
+    if arguments.columns.bands {
         for view in scored.iter().flat_map(|scored| &scored.score.views) {
             record = record.number(view.view.name(), view.value);
             for (index, band) in view.bands.iter().enumerate() {
@@ -141,7 +141,7 @@ fn record(clip: &CheckedClip, arguments: &ScoreArguments, is_json: bool) -> anyh
             .nested("quality", &clip.quality)?
             .nested("remarks", &remark_names(clip))?
             .nested("copy_of", &clip.copy_of)?;
-    } else if arguments.quality {
+    } else if arguments.columns.quality {
         record = with_quality(record, clip);
     }
     if arguments.explain {

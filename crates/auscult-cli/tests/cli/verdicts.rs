@@ -55,7 +55,7 @@ fn score_tells_input_quality_clip_by_clip_and_in_summary() {
     let header = ran.stdout.lines().next().unwrap();
     assert!(header.starts_with("path,start_seconds,score,p_value,calibrated,verdict,level_dbfs,"));
     let remarks: Vec<String> =
-        rows(&ran.stdout).iter().map(|row| row.iter().last().unwrap().to_owned()).collect();
+        rows(&ran.stdout).iter().map(|row| row.iter().next_back().unwrap().to_owned()).collect();
     assert_eq!(remarks, ["", "offset", "dropouts", "copy"]);
 
     let ran = sandbox.run("score model.auscult check").exits(0);
@@ -95,8 +95,8 @@ fn two_domains() -> Sandbox {
                 &name,
                 changed(|i, s| s * quiet + 0.1 * (i as f32 * (0.5 + shift * 0.003)).sin()),
             );
-            manifest += &format!("normal/visit_{visit}/{take}.wav,s{visit},source\n");
-            manifest += &format!("{name},t{visit},target\n");
+            let source = format!("normal/visit_{visit}/{take}.wav,s{visit},source");
+            manifest = [manifest, source, format!("\n{name},t{visit},target\n")].concat();
         }
     }
     sandbox.write("domains.csv", manifest);
@@ -119,7 +119,7 @@ fn clips_of_a_domain_are_judged_by_its_own_references() {
     let listed = rows(&ran.stdout);
     assert_eq!((&listed[0][3], &listed[1][3]), (&target[0][3], &all[0][3]));
     let ran = sandbox.run("score model.auscult new.wav --domain elsewhere").exits(2);
-    let ran = ran.says("no references of domain \"elsewhere\"; the model knows source, target");
+    ran.says("no references of domain \"elsewhere\"; the model knows source, target");
 
     sandbox.run("report model.auscult list.csv --json report.json -o report.html").exits(0);
     let report = json(&String::from_utf8(sandbox.read("report.json")).unwrap());
@@ -164,7 +164,7 @@ fn an_alarm_budget_chooses_a_rule_and_the_model_keeps_it() {
     assert!(ran.stdout.contains("none of these can be promised yet"), "{}", ran.stdout);
     assert_eq!(before, sandbox.read("model.auscult"));
     let ran = sandbox.run("fit normal -o m --at-most 1/day --false-alarm-rate 1%").exits(2);
-    let ran = ran.says("cannot be used with");
+    ran.says("cannot be used with");
 }
 
 #[test]
@@ -195,13 +195,13 @@ fn one_visit_and_one_recording_are_said_to_be_weaker() {
     let sandbox = Sandbox::new();
     sandbox.record("normal", 1..2, 24);
     let ran = sandbox.run("fit normal -o model.auscult --clip-seconds 1").exits(0);
-    let ran = ran.says("all references count as one visit");
+    ran.says("all references count as one visit");
     let long: Vec<f32> = (0..24)
         .flat_map(|take| auscult_testing::ClipRecipe { take, ..clip() }.render().unwrap())
         .collect();
     sandbox.write("long.wav", wav_of_samples(&long));
     let ran = sandbox.run("fit long.wav -o long.auscult --clip-seconds 1").exits(0);
-    let ran = ran.says("all references come from one recording");
+    ran.says("all references come from one recording");
 }
 
 #[test]
@@ -212,7 +212,7 @@ fn identical_clips_count_once_and_promise_nothing() {
     }
     let ran = sandbox.run("fit normal -o model.auscult --clip-seconds 1").exits(0);
     assert!(ran.stdout.contains("29 left out as copies"), "{}", ran.stdout);
-    let ran = ran.says("no verdicts yet");
+    ran.says("no verdicts yet");
     let ran = sandbox.run("score model.auscult normal/00.wav --jsonl").exits(0);
     assert_eq!(json(&ran.stdout)["verdict"], "undecided");
     assert_eq!(json(&ran.stdout)["score"], 0.0);
@@ -256,7 +256,7 @@ fn a_report_is_a_page_and_the_same_facts_as_json() {
     let page = String::from_utf8(sandbox.read("page.html")).unwrap();
     assert_eq!(page.matches("<audio").count(), 1);
     let ran = sandbox.run("report model.auscult check").exits(2);
-    let ran = ran.says("--output");
+    ran.says("--output");
     sandbox.run("report model.auscult nowhere -o other.html").exits(2);
     assert!(!sandbox.path("other.html").exists());
     sandbox.run("report model.auscult check -o no/such/folder.html").exits(2).says("no folder");
@@ -270,4 +270,23 @@ fn a_report_of_standard_input_says_what_cannot_be_heard() {
     let page = String::from_utf8(sandbox.read("page.html")).unwrap();
     assert!(page.contains("standard input cannot be read twice"));
     assert!(!page.contains("<audio"));
+}
+
+#[test]
+fn a_manifest_with_unknown_visits_is_used_and_said_to_be_weaker() {
+    let sandbox = Sandbox::with_recordings();
+    let rows: Vec<String> = (1..4)
+        .flat_map(|visit| (0..8).map(move |take| format!("normal/visit_{visit}/{take}.wav,")))
+        .collect();
+    sandbox.write("list.csv", format!("path,visit\n{}\n", rows.join("\n")));
+    let ran = sandbox.run("fit list.csv -o model.auscult --clip-seconds 1").exits(0);
+    ran.says("all references count as one visit");
+    // Asking for visits that are not known is refused, and nothing is written.
+    let line = "fit list.csv -o other.auscult --clip-seconds 1 --calibration visits";
+    let ran = sandbox.run(line).exits(2);
+    assert!(ran.stderr.contains("visit"), "{ran:#?}");
+    assert!(!sandbox.path("other.auscult").exists());
+    // A domain column that is not there is no domain.
+    let ran = sandbox.run("score model.auscult list.csv --csv --domain target").exits(2);
+    ran.says("the model knows no domains");
 }
