@@ -28,6 +28,9 @@ pub struct Provenance {
     /// Fingerprint of the clip's samples, empty if unknown.
     #[serde(default)]
     pub digest: String,
+    /// How loud it was recorded; `None` if unknown.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub level_dbfs: Option<f64>,
 }
 
 impl Provenance {
@@ -39,6 +42,7 @@ impl Provenance {
             visit: None,
             domain: None,
             digest: String::new(),
+            level_dbfs: None,
         }
     }
 }

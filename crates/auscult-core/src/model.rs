@@ -5,8 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Beam, BeamSettings, Calibration, CalibrationScheme, ClipScore, ClipSettings, ClipVectors,
     Confidence, Detector, Error, FalseAlarmRate, FittedBeam, FrontEnd, FrontEndIdentity, Groups,
-    Promise, Provenance, References, Result, Scorer, Verdict, alarm::AlarmSettings,
+    Promise, Provenance, References, Result, Scorer, Verdict,
+    alarm::AlarmSettings,
     calibration::CalibrationClip,
+    quality::{self, ClipQuality, Remark},
 };
 
 /// What a model is made with.
@@ -280,6 +282,13 @@ impl Model {
         scored.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         scored.truncate(most.min(scored.len() / 2));
         scored
+    }
+
+    /// Everything remarkable about a clip's recording: the remarks on itself, and one on its level if
+    /// that is far from the levels of the references.
+    pub fn remarks(&self, quality: &ClipQuality) -> Vec<Remark> {
+        let levels = self.references().provenance().iter().filter_map(|from| from.level_dbfs);
+        quality.remarks().chain(quality::loudness(quality.level_dbfs, levels)).collect()
     }
 
     /// This model with a rule for alarms, or without one.

@@ -56,6 +56,8 @@ pub enum Remark {
     Hum(Hum),
     /// The spectrum ends here, as after upsampling or a low-pass filter.
     NarrowBand(f64),
+    /// So many dB louder than the loudest reference, or quieter than the quietest if negative.
+    Loudness(f64),
 }
 
 /// Samples this close to full scale count as clipped.
@@ -75,6 +77,19 @@ const DROPOUT_SECONDS: f64 = 0.01;
 
 /// Below the last bit of 16-bit sound, above rounding.
 const STANDS_STILL: f32 = 1.0 / 1_048_576.0;
+
+/// Machines vary by a few dB from visit to visit; beyond this much more something else has changed.
+const LOUDNESS_DB: f64 = 10.0;
+
+/// A remark on a level far outside the range of the references' levels.
+pub(crate) fn loudness(level_dbfs: f64, references: impl Iterator<Item = f64>) -> Option<Remark> {
+    let (lowest, highest) = references
+        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), level| {
+            (low.min(level), high.max(level))
+        });
+    let beyond = level_dbfs - level_dbfs.clamp(lowest.min(highest), highest.max(lowest));
+    (lowest <= highest && beyond.abs() >= LOUDNESS_DB).then_some(Remark::Loudness(beyond))
+}
 
 /// Share of the energy in lines of the mains that is remarked on, with at least two lines.
 const HUM_SHARE: f64 = 0.2;
@@ -106,6 +121,7 @@ impl Remark {
             Self::Dropouts(..) => "dropouts",
             Self::Hum(_) => "mains hum",
             Self::NarrowBand(_) => "narrow band",
+            Self::Loudness(_) => "loudness",
         }
     }
 }
@@ -143,6 +159,16 @@ impl fmt::Display for Remark {
                 "narrow band: nothing above {:.1} kHz, as after upsampling or a low-pass filter; compare only with references recorded the same way",
                 hertz / 1000.0
             ),
+            Self::Loudness(decibels) => {
+                let (than, reference) =
+                    if *decibels > 0.0 { ("louder", "loudest") } else { ("quieter", "quietest") };
+                write!(
+                    formatter,
+                    "loudness: {:.0} dB {than} than the {reference} reference; scores compare the shapes of \
+                     spectra and hardly their level: check gain and place of the microphone, and the machine",
+                    decibels.abs()
+                )
+            }
         }
     }
 }
@@ -495,6 +521,18 @@ mod tests {
             })
             .collect();
         assert_eq!(measure(&in_16_bits(&soft)).bandwidth_hertz, None);
+    }
+
+    #[test]
+    fn loudness_is_remarked_on_far_outside_the_references_only() {
+        let remark = |level: f64| loudness(level, [-30.0, -25.0].into_iter());
+        assert_eq!(remark(-27.0), None);
+        assert_eq!(remark(-16.0), None);
+        assert_eq!(remark(-5.0), Some(Remark::Loudness(20.0)));
+        assert_eq!(remark(-50.0), Some(Remark::Loudness(-20.0)));
+        assert_eq!(loudness(0.0, std::iter::empty()), None);
+        assert!(remark(-5.0).unwrap().to_string().contains("20 dB louder than the loudest"));
+        assert!(remark(-50.0).unwrap().to_string().contains("20 dB quieter than the quietest"));
     }
 
     #[test]

@@ -77,6 +77,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             nearest_label: Some(model.references().provenance()[closest].source.clone()),
         });
         clips.push(ReportClip {
+            remarks: meter.measure(&samples).map_or_else(Vec::new, |it| model.remarks(&it)),
             quality: meter.measure(&samples),
             explanation: Some(explanation),
             scored: Some(scored),

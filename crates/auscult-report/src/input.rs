@@ -2,6 +2,7 @@
 
 use auscult_core::{
     ClipCondition, ClipQuality, Explanation, Model, ScoredClip, Verdict, features::Axis,
+    quality::Remark,
 };
 
 /// Everything one page shows.
@@ -32,6 +33,8 @@ pub struct ReportClip {
     pub condition: ClipCondition,
     /// What was measured on them; `None` if they cannot be measured.
     pub quality: Option<ClipQuality>,
+    /// What is remarkable about the recording (`Model::remarks`).
+    pub remarks: Vec<Remark>,
     /// An earlier clip, or a reference, with the same sound.
     pub copy_of: Option<String>,
     /// The domain whose threshold it was judged by; `None` for the threshold of all.
@@ -69,6 +72,7 @@ impl ReportClip {
             start_seconds,
             condition,
             quality: None,
+            remarks: Vec::new(),
             copy_of: None,
             domain: None,
             scored: None,
@@ -79,13 +83,12 @@ impl ReportClip {
     }
 
     /// What is remarkable about the recording: a name and a sentence each.
-    pub(crate) fn remarks(&self) -> Vec<(&'static str, String)> {
+    pub(crate) fn remark_words(&self) -> Vec<(&'static str, String)> {
         if self.condition != ClipCondition::Usable {
             return vec![(self.condition.name(), self.condition.to_string())];
         }
-        let measured = self.quality.iter().flat_map(ClipQuality::remarks);
         let mut remarks: Vec<_> =
-            measured.map(|remark| (remark.name(), remark.to_string())).collect();
+            self.remarks.iter().map(|remark| (remark.name(), remark.to_string())).collect();
         let copy = |first: &String| ("copy", format!("copy: the same sound as {first}"));
         remarks.extend(self.copy_of.as_ref().map(copy));
         remarks

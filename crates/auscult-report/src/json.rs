@@ -48,7 +48,7 @@ fn model(page: &Page<'_>) -> Value {
 
 fn clip(clip: &ReportClip) -> Value {
     let remarks: Vec<Value> = clip
-        .remarks()
+        .remark_words()
         .into_iter()
         .map(|(name, words)| json!({ "name": name, "words": words }))
         .collect();

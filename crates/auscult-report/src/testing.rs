@@ -71,6 +71,7 @@ pub(crate) fn sample_with(front_end: &FrontEndSettings) -> Sample {
             extractor.extract_into(&samples, &mut vectors).unwrap();
             let scored = model.score(&vectors).unwrap();
             ReportClip {
+                remarks: model.remarks(&QualityMeter::new(16_000).measure(&samples).unwrap()),
                 quality: QualityMeter::new(16_000).measure(&samples),
                 explanation: Some(Explanation::new(&model, front_end.axis(), &vectors, &scored)),
                 sound: (scored.verdict == Verdict::Anomalous).then(|| ReportSound {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use auscult_audio::{Extent, Source};
-use auscult_core::{ClipQuality, ClipVectors, Provenance, References, memory};
+use auscult_core::{ClipQuality, ClipVectors, Provenance, References, memory, quality::Remark};
 use serde::Serialize;
 
 use crate::{
@@ -104,7 +104,9 @@ fn remember(
                 });
             }
             Ok((vectors, digest, quality)) => {
-                tally.add(&name, quality.as_ref(), None, printer);
+                let remarks: Vec<Remark> = quality.iter().flat_map(ClipQuality::remarks).collect();
+                let level_dbfs = quality.map(|quality| quality.level_dbfs);
+                tally.add(&name, level_dbfs, &remarks, None, printer);
                 seen.insert(digest.clone(), name);
                 counts.clips += 1;
                 let provenance = Provenance {
@@ -113,6 +115,7 @@ fn remember(
                     visit: file.source.visit.clone(),
                     domain: file.source.domain.clone(),
                     digest,
+                    level_dbfs,
                 };
                 references.push(&vectors, provenance)?;
             }

@@ -116,6 +116,7 @@ fn report_clip(clip: CheckedClip, truth: Option<String>, sound: Option<ReportSou
         clip.finding.map(|finding| (finding.scored, finding.explanation)).unzip();
     ReportClip {
         quality: clip.quality,
+        remarks: clip.remarks,
         copy_of: clip.copy_of,
         domain: clip.domain,
         scored,

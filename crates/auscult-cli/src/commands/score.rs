@@ -1,7 +1,7 @@
 //! `auscult score`: recordings in, a score and a verdict for each clip out.
 
 use anyhow::Context;
-use auscult_core::{ClipQuality, Model, Verdict, quality::Remark};
+use auscult_core::{Model, Verdict};
 
 use super::{
     scoring::{CheckedClip, Scoring},
@@ -114,7 +114,7 @@ fn with_quality(record: Record, clip: &CheckedClip) -> Record {
 
 /// One word or two for each remark on a clip.
 pub(super) fn remark_names(clip: &CheckedClip) -> Vec<&'static str> {
-    let remarks = clip.quality.iter().flat_map(ClipQuality::remarks).map(Remark::name);
+    let remarks = clip.remarks.iter().map(|remark| remark.name());
     remarks.chain(clip.copy_of.as_ref().map(|_| "copy")).collect()
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use auscult_audio::{AudioClip, Extent, Location, Source};
 use auscult_core::{
     ClipCondition, ClipQuality, Explanation, FrontEndSettings, Judge, Model, ScoredClip, Verdict,
+    quality::Remark,
 };
 
 use super::fit::range;
@@ -35,6 +36,7 @@ pub(super) struct CheckedClip {
     pub(super) start_seconds: f64,
     pub(super) condition: ClipCondition,
     pub(super) quality: Option<ClipQuality>,
+    pub(super) remarks: Vec<Remark>,
     /// The domain it was judged in.
     pub(super) domain: Option<String>,
     pub(super) finding: Option<Finding>,
@@ -149,6 +151,7 @@ impl Scoring {
                         start_seconds: clip.start_seconds,
                         condition: clip.condition,
                         quality: measured,
+                        remarks: measured.map_or_else(Vec::new, |it| self.model.remarks(&it)),
                         domain: self.judge(&file.source).map(|(domain, _)| domain.to_owned()),
                         finding,
                         copy_of: None,
@@ -160,7 +163,9 @@ impl Scoring {
                         let reason = failure.unwrap_or_else(|| clip.condition.to_string());
                         printer.problem(format!("not scored {name}: {reason}"));
                     } else {
-                        quality.add(&name, measured.as_ref(), checked.copy_of.as_deref(), printer);
+                        let level_dbfs = measured.map(|measured| measured.level_dbfs);
+                        let copy_of = checked.copy_of.as_deref();
+                        quality.add(&name, level_dbfs, &checked.remarks, copy_of, printer);
                     }
                     if clip.extent == Extent::CutByDamage {
                         printer.note(format!("{name} ends where the file is damaged"));

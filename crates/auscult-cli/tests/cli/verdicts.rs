@@ -71,6 +71,19 @@ fn score_tells_input_quality_clip_by_clip_and_in_summary() {
 }
 
 #[test]
+fn sound_much_louder_than_the_references_is_remarked_on() {
+    let sandbox = Sandbox::with_model();
+    sandbox.write("check/quieter.wav", changed(|_, s| s * 0.1));
+    sandbox.write("check/usual.wav", changed(|_, s| s * 0.98));
+    let ran = sandbox.run("score model.auscult check --json").exits(0);
+    let ran =
+        ran.says("check/quieter.wav: loudness: ").says("dB quieter than the quietest reference");
+    let clips = json(&ran.stdout);
+    assert_eq!(clips[0]["remarks"][0], "loudness");
+    assert_eq!(clips[1]["remarks"].as_array().unwrap().len(), 0);
+}
+
+#[test]
 fn many_remarks_are_counted_not_listed() {
     let sandbox = Sandbox::with_model();
     for index in 0..12 {

@@ -16,7 +16,7 @@ pub(crate) const MOST_TO_HEAR: usize = 10;
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let clips = page.input.clips;
-    let remarks: Vec<Vec<(&str, String)>> = clips.iter().map(ReportClip::remarks).collect();
+    let remarks: Vec<Vec<(&str, String)>> = clips.iter().map(ReportClip::remark_words).collect();
     let fine = remarks.iter().filter(|remarks| remarks.is_empty()).count();
     write!(
         out,
@@ -155,17 +155,19 @@ fn write_least_normal(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
 
 #[cfg(test)]
 mod tests {
+    use auscult_core::quality::Remark;
+
     use crate::{render, testing::sample};
 
     #[test]
     fn remarks_are_counted_with_their_advice() {
         let mut sample = sample();
         assert!(render(&sample.input()).contains("3 of 3 clips have nothing to remark on."));
-        sample.clips[1].quality.as_mut().unwrap().clipped_share = 0.02;
+        sample.clips[1].remarks.push(Remark::Clipped(0.02));
         let page = render(&sample.input());
         assert!(page.contains("2 of 3 clips have nothing"));
         assert!(page.contains("Clip 2: clipped, scored all the same; 2.0 % of"));
-        sample.clips[0].quality.as_mut().unwrap().clipped_share = 0.01;
+        sample.clips[0].remarks.push(Remark::Clipped(0.01));
         let page = render(&sample.input());
         assert!(
             page.contains("2 clips (1, 2): clipped, scored all the same; the first one: 1.0 % of")

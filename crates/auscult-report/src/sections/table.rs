@@ -75,7 +75,7 @@ fn write_row(
 
 /// What is remarkable about the recording, in a word; the advice is in the section on input quality.
 fn remark_note(clip: &ReportClip) -> String {
-    let names: Vec<&str> = clip.remarks().into_iter().map(|(name, _)| name).collect();
+    let names: Vec<&str> = clip.remark_words().into_iter().map(|(name, _)| name).collect();
     if names.is_empty() { NOTHING.to_owned() } else { names.join(", ") }
 }
 
