@@ -99,9 +99,9 @@ const REFERENCES: usize = 500;
 #[divan::bench(args = [128, 8000, 6144], sample_count = 10)]
 fn fit(bencher: Bencher<'_, '_>, axis_len: usize) {
     let references = references(axis_len, REFERENCES);
-    bencher.with_inputs(|| references.clone()).bench_local_values(|references| {
-        beam(axis_len).fit(references).unwrap()
-    });
+    bencher
+        .with_inputs(|| references.clone())
+        .bench_local_values(|references| beam(axis_len).fit(references).unwrap());
 }
 
 #[divan::bench(args = [128, 8000, 6144])]

@@ -2,7 +2,10 @@
 
 use super::{
     axis::Level,
-    framing::{Conditioning, Edges, Framing, Window},
+    fft::{BatchFft, Pair},
+    framing::{Conditioning, Edges, Framing, Window, condition_span},
+    lanes::{LANES, Lanes, take_lane},
+    logarithm::compress,
     mel::{MelFilters, MelScale},
     spectrum::{SpectrumBuffers, SpectrumPlan},
 };
@@ -27,14 +30,14 @@ impl Compression {
         }
     }
 
-    fn apply(self, energies: &mut [f32]) {
-        for energy in energies {
-            *energy = match self {
-                Self::NaturalLog => energy.max(f32::EPSILON).ln(),
-                // The offset is far below f32 resolution of any audible energy.
-                Self::Decibels => 10.0 * (*energy + f64::EPSILON as f32).log10(),
-                Self::FlooredDecibels => 10.0 * energy.max(1e-10).log10(),
-            };
+    fn apply(self, energies: &mut [Lanes]) {
+        const DECIBELS: f32 = 10.0 * std::f32::consts::LOG10_E;
+        // The offset is far below f32 resolution of any audible energy.
+        let offset = f64::EPSILON as f32;
+        match self {
+            Self::NaturalLog => compress(energies, 0.0, f32::EPSILON, 1.0),
+            Self::Decibels => compress(energies, offset, offset, DECIBELS),
+            Self::FlooredDecibels => compress(energies, 0.0, 1e-10, DECIBELS),
         }
     }
 }
@@ -94,9 +97,30 @@ pub(super) struct FilterBank {
     framing: Framing,
     frame_count: usize,
     clip_len: usize,
+    /// Zero beyond the frame.
     window: Vec<f32>,
-    spectrum: SpectrumPlan,
+    spectrum: Spectrum,
     filters: MelFilters,
+}
+
+/// How power spectra are computed.
+#[derive(Debug, Clone)]
+enum Spectrum {
+    /// Frames side by side.
+    Batch(BatchFft),
+    /// One frame after the other: any length, and the plain form the other is tested against.
+    Single(SpectrumPlan),
+}
+
+/// The buffers one thread needs.
+#[derive(Debug)]
+pub(super) struct FilterBankBuffers {
+    /// The samples of a batch of frames.
+    span: Vec<f32>,
+    pairs: Vec<Pair>,
+    single: SpectrumBuffers,
+    power: Vec<Lanes>,
+    energies: Vec<Lanes>,
 }
 
 impl FilterBank {
@@ -120,14 +144,17 @@ impl FilterBank {
             Conditioning::Plain => framing.frame_len,
             Conditioning::Kaldi => framing.frame_len.next_power_of_two(),
         };
+        let mut window = recipe.window.coefficients(framing.frame_len);
+        window.resize(fft_len, 0.0);
         let high_hertz = HIGHEST_HERTZ.min(rate / 2.0);
         Ok(Self {
             recipe,
             framing,
             frame_count,
             clip_len: length.samples(),
-            window: recipe.window.coefficients(framing.frame_len),
-            spectrum: SpectrumPlan::new(fft_len),
+            window,
+            spectrum: BatchFft::new(fft_len)
+                .map_or_else(|| Spectrum::Single(SpectrumPlan::new(fft_len)), Spectrum::Batch),
             filters: MelFilters::new(
                 recipe.mel_scale,
                 recipe.mel_bins,
@@ -151,30 +178,123 @@ impl FilterBank {
         self.filters.edges()
     }
 
-    pub(super) fn buffers(&self) -> SpectrumBuffers {
-        self.spectrum.buffers()
+    pub(super) fn buffers(&self) -> FilterBankBuffers {
+        let (fft_len, single) = match &self.spectrum {
+            Spectrum::Batch(plan) => (plan.fft_len(), SpectrumBuffers::default()),
+            Spectrum::Single(plan) => (plan.fft_len(), plan.buffers()),
+        };
+        FilterBankBuffers {
+            // One sample before the first frame; whole tiles are read, also beyond the last.
+            span: vec![
+                0.0;
+                1 + (LANES - 1) * self.framing.hop + fft_len.max(self.framing.frame_len)
+            ],
+            pairs: vec![[[0.0; LANES]; 2]; fft_len.div_ceil(2)],
+            single,
+            power: vec![[0.0; LANES]; fft_len / 2 + 1],
+            energies: vec![[0.0; LANES]; self.bins()],
+        }
     }
 
-    /// Calls `sink` with the compressed energies of each frame, written into `energies`.
+    /// Calls `sink` with the compressed energies (bins x lanes) of up to [`LANES`] frames at a
+    /// time and how many they are.
+    pub(super) fn for_each_batch(
+        &self,
+        samples: &[f32],
+        buffers: &mut FilterBankBuffers,
+        sink: &mut dyn FnMut(&mut [Lanes], usize),
+    ) {
+        let samples = &samples[..samples.len().min(self.clip_len)];
+        for first in (0..self.frame_count).step_by(LANES) {
+            self.batch_power(samples, first, buffers);
+            let FilterBankBuffers { power, energies, .. } = buffers;
+            self.filters.apply(power, energies);
+            self.recipe.compression.apply(energies);
+            sink(energies, LANES.min(self.frame_count - first));
+        }
+    }
+
+    /// Calls `sink` with the compressed energies of each frame, written into `frame`.
     pub(super) fn for_each_frame(
         &self,
         samples: &[f32],
-        buffers: &mut SpectrumBuffers,
-        energies: &mut [f32],
+        buffers: &mut FilterBankBuffers,
+        frame: &mut [f32],
         sink: &mut dyn FnMut(&[f32]),
     ) {
-        let samples = &samples[..samples.len().min(self.clip_len)];
-        for index in 0..self.frame_count {
-            let (frame, beyond) = buffers.input.split_at_mut(self.framing.frame_len);
-            self.framing.copy_frame(samples, index, self.recipe.scale, frame);
-            let offset = self.recipe.conditioning.apply(frame);
-            for (value, weight) in frame.iter_mut().zip(&self.window) {
-                *value *= weight;
+        self.for_each_batch(samples, buffers, &mut |energies, count| {
+            for lane in 0..count {
+                take_lane(energies, lane, frame);
+                sink(frame);
             }
-            beyond.fill(0.0);
-            self.filters.apply(self.spectrum.power(buffers, offset), energies);
-            self.recipe.compression.apply(energies);
-            sink(energies);
+        });
+    }
+
+    /// Power spectra of the frames from `first` on.
+    fn batch_power(&self, samples: &[f32], first: usize, buffers: &mut FilterBankBuffers) {
+        let Recipe { scale, conditioning, .. } = self.recipe;
+        let frame_len = self.framing.frame_len;
+        let FilterBankBuffers { span, pairs, single, power, .. } = buffers;
+        match &self.spectrum {
+            Spectrum::Batch(plan) => {
+                self.framing.copy_span(samples, first, scale, span);
+                let means = condition_span(conditioning, self.framing, span, &self.window, pairs);
+                plan.power(pairs, &means, power);
+            }
+            Spectrum::Single(plan) => {
+                for lane in 0..LANES.min(self.frame_count - first) {
+                    let (frame, beyond) = single.input.split_at_mut(frame_len);
+                    self.framing.copy_frame(samples, first + lane, scale, frame);
+                    let offset = conditioning.apply(frame);
+                    for (value, weight) in frame.iter_mut().zip(&self.window) {
+                        *value *= weight;
+                    }
+                    beyond.fill(0.0);
+                    for (row, value) in power.iter_mut().zip(plan.power(single, offset)) {
+                        row[lane] = *value;
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ClipSettings;
+
+    /// All frames of a clip.
+    fn frames(bank: &FilterBank, samples: &[f32]) -> Vec<f32> {
+        let (mut frames, mut frame) = (Vec::new(), vec![0.0; bank.bins()]);
+        let mut sink = |frame: &[f32]| frames.extend_from_slice(frame);
+        bank.for_each_frame(samples, &mut bank.buffers(), &mut frame, &mut sink);
+        frames
+    }
+
+    #[test]
+    fn frames_side_by_side_equal_frames_one_by_one() {
+        let encoder = Recipe { frame_ms: 25.0, hop_ms: 10.0, ..Recipe::KALDI };
+        let samples: Vec<f32> = (0..30_000_u32)
+            .map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / 16_777_216.0 - 0.3)
+            .collect();
+        // 22050 Hz has frames of 551 samples, an odd number.
+        for (recipe, sample_rate) in
+            [(Recipe::KALDI, 16_000), (Recipe::DCASE, 16_000), (encoder, 22_050)]
+        {
+            let length = ClipSettings { sample_rate, seconds: 1.7 }.check().unwrap();
+            let batch = FilterBank::new(recipe, length).unwrap();
+            let Spectrum::Batch(plan) = &batch.spectrum else { panic!("{sample_rate}") };
+            let single = Spectrum::Single(SpectrumPlan::new(plan.fft_len()));
+            let plain = FilterBank { spectrum: single, ..batch.clone() };
+            for len in [samples.len(), 20_000, 100, 0] {
+                let (fast, plain) =
+                    (frames(&batch, &samples[..len]), frames(&plain, &samples[..len]));
+                assert_eq!(fast.len(), plain.len());
+                for (fast, plain) in fast.iter().zip(&plain) {
+                    assert!((fast - plain).abs() < 1e-4, "{fast} {plain}");
+                }
+            }
         }
     }
 }

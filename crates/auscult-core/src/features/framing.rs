@@ -2,6 +2,13 @@
 
 use std::f64::consts::PI;
 
+use multiversion::multiversion;
+
+use super::{
+    fft::Pair,
+    lanes::{LANES, Lanes},
+};
+
 /// Where the first frame starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Edges {
@@ -64,22 +71,36 @@ impl Framing {
         }
     }
 
-    /// Copies frame `index` into `frame`, with zeros where the clip has no samples.
-    pub(super) fn copy_frame(self, samples: &[f32], index: usize, scale: f32, frame: &mut [f32]) {
-        let lead = match self.edges {
+    /// Copies the samples of [`LANES`] frames from `first` on, after the sample before them, with
+    /// zeros where the clip has none.
+    pub(super) fn copy_span(self, samples: &[f32], first: usize, scale: f32, span: &mut [f32]) {
+        copy_padded(samples, first * self.hop, self.lead() + 1, scale, span);
+    }
+
+    fn lead(self) -> usize {
+        match self.edges {
             Edges::Snip => 0,
             Edges::Centred => self.frame_len / 2,
-        };
-        let position = index * self.hop;
-        let zeros = lead.saturating_sub(position).min(self.frame_len);
-        let start = (position + zeros).saturating_sub(lead).min(samples.len());
-        let taken = (self.frame_len - zeros).min(samples.len() - start);
-        frame[..zeros].fill(0.0);
-        for (out, sample) in frame[zeros..].iter_mut().zip(&samples[start..start + taken]) {
-            *out = sample * scale;
         }
-        frame[zeros + taken..].fill(0.0);
     }
+
+    /// Copies frame `index` into `frame`, with zeros where the clip has no samples.
+    pub(super) fn copy_frame(self, samples: &[f32], index: usize, scale: f32, frame: &mut [f32]) {
+        copy_padded(samples, index * self.hop, self.lead(), scale, frame);
+    }
+}
+
+/// Copies samples from `position` on, in a clip that has `lead` zeros before it and any number
+/// after it.
+fn copy_padded(samples: &[f32], position: usize, lead: usize, scale: f32, out: &mut [f32]) {
+    let zeros = lead.saturating_sub(position).min(out.len());
+    let start = (position + zeros).saturating_sub(lead).min(samples.len());
+    let taken = (out.len() - zeros).min(samples.len() - start);
+    out[..zeros].fill(0.0);
+    for (out, sample) in out[zeros..].iter_mut().zip(&samples[start..start + taken]) {
+        *out = sample * scale;
+    }
+    out[zeros + taken..].fill(0.0);
 }
 
 /// Kaldi's pre-emphasis coefficient.
@@ -108,10 +129,88 @@ impl Conditioning {
     }
 }
 
+/// Conditions and windows the frames of a span like [`Conditioning::apply`], and lays them side by
+/// side: `pairs[n]` are their samples 2n and 2n + 1. Returns the means to be put back.
+///
+/// The window is zero beyond the frames, and as long as `pairs`.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+pub(super) fn condition_span(
+    conditioning: Conditioning,
+    framing: Framing,
+    span: &[f32],
+    window: &[f32],
+    pairs: &mut [Pair],
+) -> Lanes {
+    let frame = |lane: usize| &span[1 + lane * framing.hop..];
+    let means: Lanes = std::array::from_fn(|lane| mean(&frame(lane)[..framing.frame_len]));
+    let strength = match conditioning {
+        Conditioning::Plain => 0.0,
+        Conditioning::Kaldi => PRE_EMPHASIS,
+    };
+    let (rows, weights) = (pairs.as_flattened_mut(), window.as_chunks::<TILE>().0);
+    let tiles = rows.as_chunks_mut::<TILE>().0.iter_mut().zip(weights);
+    for (start, (rows, weights)) in tiles.enumerate().map(|(tile, both)| (tile * TILE, both)) {
+        if start >= framing.frame_len {
+            rows.fill([0.0; LANES]);
+            continue;
+        }
+        for first in (0..LANES).step_by(4) {
+            let mut values = [[0.0; TILE]; 4];
+            for (lane, values) in (first..).zip(&mut values) {
+                let (samples, mean) = (&frame(lane)[start..][..TILE], means[lane]);
+                let before = &span[lane * framing.hop + start..][..TILE];
+                for at in 0..TILE {
+                    let value = (samples[at] - mean) - strength * (before[at] - mean);
+                    values[at] = value * weights[at];
+                }
+                if start == 0 {
+                    // The first sample of a frame is its own neighbour.
+                    let value = samples[0] - mean;
+                    values[0] = (value - strength * value) * weights[0];
+                }
+            }
+            turn_tile(&values, first, rows);
+        }
+    }
+    match conditioning {
+        Conditioning::Plain => means,
+        Conditioning::Kaldi => [0.0; LANES],
+    }
+}
+
+/// Samples that are turned at once: a tile of as many of every frame.
+const TILE: usize = 16;
+
+/// Samples of four frames become columns from `first` on. By fours: compilers know that as a few
+/// shuffles, where larger turns become one store a number.
+#[inline(always)]
+fn turn_tile(frames: &[[f32; TILE]; 4], first: usize, rows: &mut [Lanes; TILE]) {
+    let [a, b, c, d] = frames.each_ref().map(|frame| frame.as_chunks::<4>().0);
+    for (at, rows) in rows.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+        let (a, b, c, d) = (a[at], b[at], c[at], d[at]);
+        for (sample, row) in rows.iter_mut().enumerate() {
+            row[first..first + 4].copy_from_slice(&[a[sample], b[sample], c[sample], d[sample]]);
+        }
+    }
+}
+
+/// The mean, summed in f64 and always in the same order.
+#[inline(always)]
+fn mean(frame: &[f32]) -> f32 {
+    let mut sums = [0.0_f64; 16];
+    let (chunks, rest) = frame.as_chunks::<16>();
+    for chunk in chunks {
+        for (sum, &value) in sums.iter_mut().zip(chunk) {
+            *sum += f64::from(value);
+        }
+    }
+    let rest: f64 = rest.iter().map(|&value| f64::from(value)).sum();
+    ((sums.iter().sum::<f64>() + rest) / frame.len() as f64) as f32
+}
+
 /// Subtracts the frame's mean and returns it.
 fn take_mean(frame: &mut [f32]) -> f32 {
-    let sum: f64 = frame.iter().map(|&value| f64::from(value)).sum();
-    let mean = (sum / frame.len() as f64) as f32;
+    let mean = mean(frame);
     for value in frame {
         *value -= mean;
     }

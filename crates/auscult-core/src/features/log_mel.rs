@@ -4,10 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Axis, Extractor, FrontEnd, FrontEndIdentity,
-    filter_bank::{FilterBank, INT16_SCALE, Recipe},
+    filter_bank::{FilterBank, FilterBankBuffers, INT16_SCALE, Recipe},
     framing::Window,
     identity_of,
-    spectrum::SpectrumBuffers,
 };
 use crate::{BandSettings, ClipLength, Result, names::named_choices, pooling::View};
 
@@ -138,7 +137,7 @@ impl FrontEnd for LogMel {
 struct LogMelExtractor {
     front_end: LogMel,
     standardisation: Option<Standardisation>,
-    buffers: SpectrumBuffers,
+    buffers: FilterBankBuffers,
     energies: Vec<f32>,
     frame: Vec<f32>,
 }

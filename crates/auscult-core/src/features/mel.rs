@@ -1,5 +1,9 @@
 //! Triangular filters on a mel scale, stored sparsely.
 
+use multiversion::multiversion;
+
+use super::lanes::{LANES, Lanes};
+
 /// Which mel formula and triangle shape.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum MelScale {
@@ -95,12 +99,22 @@ impl MelFilters {
         &self.edges
     }
 
-    /// The energy each filter sees in a power spectrum.
-    pub(super) fn apply(&self, power: &[f32], energies: &mut [f32]) {
-        for (energy, filter) in energies.iter_mut().zip(&self.filters) {
-            let bins = &power[filter.first_bin..filter.first_bin + filter.weights.len()];
-            *energy = bins.iter().zip(&filter.weights).map(|(power, weight)| power * weight).sum();
+    /// The energy each filter sees in the power spectra (bins x lanes).
+    pub(super) fn apply(&self, power: &[Lanes], energies: &mut [Lanes]) {
+        apply(&self.filters, power, energies);
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn apply(filters: &[Filter], power: &[Lanes], energies: &mut [Lanes]) {
+    for (energy, filter) in energies.iter_mut().zip(filters) {
+        let mut sums = [0.0; LANES];
+        for (row, weight) in power[filter.first_bin..].iter().zip(&filter.weights) {
+            for lane in 0..LANES {
+                sums[lane] += row[lane] * weight;
+            }
         }
+        *energy = sums;
     }
 }
 

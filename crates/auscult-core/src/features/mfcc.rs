@@ -1,14 +1,13 @@
 //! Mel-frequency cepstral coefficients.
 
-use std::f64::consts::PI;
-
 use serde::{Deserialize, Serialize};
 
 use super::{
     Axis, Extractor, FrontEnd, FrontEndIdentity,
-    filter_bank::{Compression, FilterBank, INT16_SCALE, Recipe},
+    cosine::CosineTransform,
+    filter_bank::{Compression, FilterBank, FilterBankBuffers, INT16_SCALE, Recipe},
     identity_of,
-    spectrum::SpectrumBuffers,
+    lanes::{LANES, Lanes, take_lane},
 };
 use crate::{BandSettings, ClipLength, Error, Result, names::named_choices, pooling::View};
 
@@ -51,7 +50,9 @@ impl MfccConvention {
     /// Kaldi's lifter: 1 + L/2 sin(pi i / L), L = 22.
     fn lifter(self, coefficient: usize) -> f64 {
         match self {
-            Self::Kaldi | Self::KaldiInt16 => 1.0 + 11.0 * (PI * coefficient as f64 / 22.0).sin(),
+            Self::Kaldi | Self::KaldiInt16 => {
+                1.0 + 11.0 * (std::f64::consts::PI * coefficient as f64 / 22.0).sin()
+            }
             Self::NoLifter | Self::KaldiInt16NoLifter | Self::Librosa => 1.0,
         }
     }
@@ -80,8 +81,8 @@ pub struct Mfcc {
     settings: MfccSettings,
     bank: FilterBank,
     axis: Axis,
-    /// Orthonormal DCT-II with the lifter folded in, coefficients x mel bins.
-    transform: Vec<f32>,
+    /// With the lifter folded in.
+    transform: CosineTransform,
 }
 
 impl Mfcc {
@@ -97,21 +98,11 @@ impl Mfcc {
             let allowed = format!("1 to {}", bank.bins());
             return Err(Error::setting("MFCC coefficients", allowed, settings.coefficients));
         }
-        let transform = (0..settings.coefficients)
-            .flat_map(|coefficient| {
-                let lifter = settings.convention.lifter(coefficient);
-                dct_row(coefficient, bank.bins()).map(move |value| (value * lifter) as f32)
-            })
-            .collect();
+        let lifter = |coefficient| settings.convention.lifter(coefficient);
+        let transform = CosineTransform::new(settings.coefficients, bank.bins(), lifter);
         let axis = Axis::cepstrum(settings.coefficients);
         Ok(Self { settings: *settings, bank, axis, transform })
     }
-}
-
-/// One row of the orthonormal DCT-II.
-fn dct_row(coefficient: usize, len: usize) -> impl Iterator<Item = f64> {
-    let norm = (if coefficient == 0 { 1.0 } else { 2.0 } / len as f64).sqrt();
-    (0..len).map(move |i| norm * (PI * coefficient as f64 * (i as f64 + 0.5) / len as f64).cos())
 }
 
 impl FrontEnd for Mfcc {
@@ -134,8 +125,8 @@ impl FrontEnd for Mfcc {
     fn extractor(&self) -> Box<dyn Extractor> {
         Box::new(MfccExtractor {
             buffers: self.bank.buffers(),
-            energies: vec![0.0; self.bank.bins()],
-            map: Vec::with_capacity(self.bank.frame_count() * self.bank.bins()),
+            map: Vec::new(),
+            cepstra: vec![[0.0; LANES]; self.settings.coefficients],
             frame: vec![0.0; self.settings.coefficients],
             front_end: self.clone(),
         })
@@ -144,10 +135,10 @@ impl FrontEnd for Mfcc {
 
 struct MfccExtractor {
     front_end: Mfcc,
-    buffers: SpectrumBuffers,
-    energies: Vec<f32>,
+    buffers: FilterBankBuffers,
     /// All log-mel frames: librosa's floor needs the loudest value of the clip first.
-    map: Vec<f32>,
+    map: Vec<Lanes>,
+    cepstra: Vec<Lanes>,
     frame: Vec<f32>,
 }
 
@@ -156,23 +147,33 @@ const RANGE_DECIBELS: f32 = 80.0;
 
 impl Extractor for MfccExtractor {
     fn for_each_frame(&mut self, samples: &[f32], sink: &mut dyn FnMut(&[f32])) -> Result<()> {
-        let Self { front_end, buffers, energies, map, frame } = self;
-        let bins = front_end.bank.bins();
+        let Self { front_end: Mfcc { settings, bank, transform, .. }, buffers, map, .. } = self;
+        let (cepstra, frame) = (&mut self.cepstra, &mut self.frame);
+        let mut emit = |log_mel: &mut [Lanes], count: usize| {
+            transform.apply(log_mel, cepstra);
+            for lane in 0..count {
+                take_lane(cepstra, lane, frame);
+                sink(frame);
+            }
+        };
+        if settings.convention != MfccConvention::Librosa {
+            bank.for_each_batch(samples, buffers, &mut emit);
+            return Ok(());
+        }
         map.clear();
-        front_end.bank.for_each_frame(samples, buffers, energies, &mut |log_mel| {
+        let mut loudest = f32::NEG_INFINITY;
+        bank.for_each_batch(samples, buffers, &mut |log_mel, count| {
+            let inside = log_mel.iter().flat_map(|row| &row[..count]);
+            loudest = inside.copied().fold(loudest, f32::max);
             map.extend_from_slice(log_mel);
         });
-        if front_end.settings.convention == MfccConvention::Librosa {
-            let loudest = map.iter().copied().fold(f32::NEG_INFINITY, f32::max);
-            for value in map.iter_mut() {
-                *value = value.max(loudest - RANGE_DECIBELS);
-            }
+        for value in map.as_flattened_mut() {
+            *value = value.max(loudest - RANGE_DECIBELS);
         }
-        for log_mel in map.chunks_exact(bins) {
-            for (out, row) in frame.iter_mut().zip(front_end.transform.chunks_exact(bins)) {
-                *out = row.iter().zip(log_mel).map(|(weight, value)| weight * value).sum();
-            }
-            sink(frame);
+        let mut left = bank.frame_count();
+        for log_mel in map.chunks_exact_mut(bank.bins()) {
+            emit(log_mel, left.min(LANES));
+            left = left.saturating_sub(LANES);
         }
         Ok(())
     }

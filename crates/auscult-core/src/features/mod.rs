@@ -6,9 +6,13 @@
 
 mod axis;
 mod burg;
+mod cosine;
+mod fft;
 mod filter_bank;
 mod framing;
+mod lanes;
 mod log_mel;
+mod logarithm;
 mod lpc;
 mod mel;
 mod mfcc;

@@ -1,4 +1,4 @@
-//! Power spectrum of a real frame.
+//! Power spectrum of a real frame of any length.
 
 use std::{fmt, sync::Arc};
 
@@ -19,6 +19,11 @@ impl fmt::Debug for SpectrumPlan {
 impl SpectrumPlan {
     pub(super) fn new(fft_len: usize) -> Self {
         Self { transform: RealFftPlanner::new().plan_fft_forward(fft_len) }
+    }
+
+    /// Length of the frames.
+    pub(super) fn fft_len(&self) -> usize {
+        self.transform.len()
     }
 
     /// The buffers one thread needs.
@@ -50,7 +55,7 @@ impl SpectrumPlan {
 }
 
 /// Buffers of a [`SpectrumPlan`].
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct SpectrumBuffers {
     /// The frame to transform, zero beyond its end; overwritten by the transform.
     pub(super) input: Vec<f32>,
