@@ -4,7 +4,12 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Error, Result, names::named_choices, parallel};
+use crate::{
+    Error, Result,
+    names::named_choices,
+    pairs::{PairwiseDistances, RowBuffer},
+    parallel,
+};
 
 /// Which ratio local density normalisation takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -83,15 +88,6 @@ impl std::str::FromStr for DensityExponent {
 /// Duplicates would divide by zero.
 pub(crate) const SMALLEST_SCALE: f64 = 1e-12;
 
-/// Distances among the references of one band, row by row.
-pub(crate) trait PairwiseDistances: Sync {
-    /// How many references there are.
-    fn len(&self) -> usize;
-
-    /// The distances from reference `index` to all, in `row` or borrowed.
-    fn row<'a>(&'a self, index: usize, row: &'a mut Vec<f64>) -> &'a [f64];
-}
-
 /// Local scales of every reference, with the whole memory and with each group left out.
 #[derive(Debug, Clone)]
 pub(crate) struct LocalScales {
@@ -108,9 +104,10 @@ impl LocalScales {
         neighbours: usize,
         groups: &[usize],
     ) -> Self {
-        let rows = parallel::map(distances.len(), Vec::new, |buffer: &mut Vec<f64>, index| {
-            let row = distances.row(index, buffer);
-            let nearest = nearest(row, neighbours, |other| other != index);
+        let rows = parallel::map(distances.len(), RowBuffer::default, |buffer, index| {
+            let bounds = distances.lower_bounds(index, buffer);
+            let exact = |other| distances.exact(index, other);
+            let nearest = nearest(bounds, exact, neighbours, |other| other != index);
             let touched: std::collections::BTreeSet<usize> = nearest
                 .iter()
                 .map(|&(_, other)| groups[other])
@@ -120,7 +117,7 @@ impl LocalScales {
                 .into_iter()
                 .map(|group| {
                     let keep = |other| other != index && groups[other] != group;
-                    (group, scale_of(&self::nearest(row, neighbours, keep)))
+                    (group, scale_of(&self::nearest(bounds, exact, neighbours, keep)))
                 })
                 .collect();
             (scale_of(&nearest), without)
@@ -142,6 +139,22 @@ impl LocalScales {
     }
 
     /// The scales with every reference in memory.
+    pub(crate) fn whole(&self) -> &[f64] {
+        &self.whole
+    }
+
+    /// For each of `count` groups, the references whose scale its removal changes.
+    pub(crate) fn by_group(&self, count: usize) -> Vec<Vec<(usize, f64)>> {
+        let mut changed = vec![Vec::new(); count];
+        for (reference, without) in self.without.iter().enumerate() {
+            for (&group, &scale) in without {
+                changed[group].push((reference, scale));
+            }
+        }
+        changed
+    }
+
+    /// The scales with every reference in memory.
     pub(crate) fn into_whole(self) -> Vec<f64> {
         self.whole
     }
@@ -152,21 +165,84 @@ impl LocalScales {
     }
 }
 
-/// The `count` smallest distances among the kept references, ascending.
-fn nearest(row: &[f64], count: usize, keep: impl Fn(usize) -> bool) -> Vec<(f64, usize)> {
-    // There are never more than all of them, however many were asked for.
-    let count = count.min(row.len());
-    let mut found: Vec<(f64, usize)> = Vec::with_capacity(count + 1);
-    for (other, &distance) in row.iter().enumerate() {
-        if found.len() == count && found.last().is_none_or(|&(worst, _)| distance >= worst) {
-            continue;
-        }
-        if keep(other) {
-            let at = found.partition_point(|&(earlier, _)| earlier <= distance);
-            found.insert(at, (distance, other));
-            found.truncate(count);
+/// Bounds that are looked at together: if the smallest is too large, all are.
+const TOGETHER: usize = 32;
+
+/// The places of bounds that are at most `limit`, which may shrink on the way.
+pub(crate) fn within(
+    bounds: impl Fn(usize) -> f32,
+    count: usize,
+    mut limit: f32,
+    mut found: impl FnMut(usize) -> f32,
+) {
+    for start in (0..count).step_by(TOGETHER) {
+        let range = start..count.min(start + TOGETHER);
+        let any = range.clone().fold(false, |any, at| any | (bounds(at) <= limit));
+        if any {
+            for at in range {
+                if bounds(at) <= limit {
+                    limit = found(at);
+                }
+            }
         }
     }
+}
+
+/// The smallest f32 that is not below `value`.
+pub(crate) fn round_up(value: f64) -> f32 {
+    let rounded = value as f32;
+    if f64::from(rounded) < value { rounded.next_up() } else { rounded }
+}
+
+/// The `count` smallest distances among the kept references, ascending, the smaller index first
+/// among equals. Only those are computed that the lower bounds allow to be among them.
+pub(crate) fn nearest(
+    bounds: &[f32],
+    exact: impl Fn(usize) -> f64,
+    count: usize,
+    keep: impl Fn(usize) -> bool,
+) -> Vec<(f64, usize)> {
+    // There are never more than all of them, however many were asked for.
+    let count = count.min(bounds.len());
+    if count == 0 {
+        return Vec::new();
+    }
+    let mut found: Vec<(f64, usize)> = Vec::with_capacity(count + 1);
+    let insert = |found: &mut Vec<(f64, usize)>, next: (f64, usize)| {
+        let at = found.partition_point(|earlier| *earlier < next);
+        found.insert(at, next);
+        found.truncate(count);
+        if found.len() == count { found[count - 1].0 } else { f64::INFINITY }
+    };
+    // The smallest bounds come first: what they stand for leaves little to look at.
+    let mut first: Vec<(f64, usize)> = Vec::with_capacity(count + 1);
+    within(
+        |at| bounds[at],
+        bounds.len(),
+        f32::INFINITY,
+        |at| match keep(at) {
+            true => round_up(insert(&mut first, (f64::from(bounds[at]), at))),
+            false if first.len() == count => round_up(first[count - 1].0),
+            false => f32::INFINITY,
+        },
+    );
+    let mut limit = f64::INFINITY;
+    let mut seen: Vec<usize> = first.iter().map(|&(_, other)| other).collect();
+    seen.sort_unstable();
+    for &other in &seen {
+        limit = insert(&mut found, (exact(other), other));
+    }
+    within(
+        |at| bounds[at],
+        bounds.len(),
+        round_up(limit),
+        |at| {
+            if keep(at) && seen.binary_search(&at).is_err() {
+                limit = insert(&mut found, (exact(at), at));
+            }
+            round_up(limit)
+        },
+    );
     found
 }
 
@@ -212,10 +288,14 @@ mod tests {
         fn len(&self) -> usize {
             self.0.len()
         }
-        fn row<'a>(&'a self, index: usize, row: &'a mut Vec<f64>) -> &'a [f64] {
-            row.clear();
-            row.extend(self.0.iter().map(|other| (other - self.0[index]).abs()));
-            row
+        fn lower_bounds<'a>(&'a self, index: usize, buffer: &'a mut RowBuffer) -> &'a [f32] {
+            buffer.rows.clear();
+            let bound = |other| (self.exact(index, other) as f32 * 0.75).floor();
+            buffer.rows.extend((0..self.0.len()).map(bound));
+            &buffer.rows
+        }
+        fn exact(&self, from: usize, to: usize) -> f64 {
+            (self.0[to] - self.0[from]).abs()
         }
     }
 

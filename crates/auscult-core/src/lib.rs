@@ -37,10 +37,14 @@ pub mod memory;
 pub mod model;
 pub mod model_file;
 mod names;
+mod pairs;
+mod panels;
 mod parallel;
 pub mod pooling;
 pub mod quality;
 pub mod score;
+#[cfg(test)]
+mod testing;
 
 pub use crate::{
     aggregation::Combine,

@@ -8,6 +8,8 @@ use crate::{
     Error, Result,
     bands::BandLayout,
     distance::{Metric, Scaled},
+    panels::{Outline, Panels},
+    parallel,
     pooling::{ClipVectors, View},
 };
 
@@ -50,8 +52,12 @@ impl Provenance {
 /// A fingerprint of samples: the same sound gives the same one, whatever its file is called.
 pub fn digest(samples: &[f32]) -> String {
     let mut hasher = blake3::Hasher::new();
-    for sample in samples {
-        hasher.update(&sample.to_le_bytes());
+    let mut bytes = [[0; 4]; 4096];
+    for samples in samples.chunks(bytes.len()) {
+        for (bytes, sample) in bytes.iter_mut().zip(samples) {
+            *bytes = sample.to_le_bytes();
+        }
+        hasher.update(bytes[..samples.len()].as_flattened());
     }
     hasher.finalize().to_hex()[..32].to_owned()
 }
@@ -204,18 +210,41 @@ pub(crate) struct BandMemory {
     metric: Metric,
     /// One a reference.
     factors: Vec<f64>,
+    /// What tells most references apart from a query without looking at them.
+    outline: Outline,
 }
 
 impl BandMemory {
     /// Prepares every band of a layout for one view's matrix.
     pub(crate) fn for_layout(matrix: &[f32], layout: &BandLayout, metric: Metric) -> Vec<Self> {
-        let rows = || matrix.chunks_exact(layout.axis_len());
-        let prepare = |band: &Range<usize>| Self {
-            band: band.clone(),
-            metric,
-            factors: rows().map(|row| metric.factor(&row[band.clone()])).collect(),
-        };
-        layout.bands().iter().map(prepare).collect()
+        let axis_len = layout.axis_len();
+        let bands = layout.bands();
+        parallel::map(
+            bands.len(),
+            || (),
+            |(), index| {
+                let band = bands[index].clone();
+                let rows = matrix.chunks_exact(axis_len);
+                let factors: Vec<f64> = rows.map(|row| metric.factor(&row[band.clone()])).collect();
+                let outline = Outline::of(Panels::new(band.len(), factors.len(), |index| {
+                    band_of(matrix, axis_len, &band, &factors, index)
+                }));
+                Self { band, metric, factors, outline }
+            },
+        )
+    }
+
+    /// A centred copy of all references.
+    pub(crate) fn panels(&self, matrix: &[f32], axis_len: usize) -> Panels {
+        Panels::new(self.band.len(), self.len(), |index| self.reference(matrix, axis_len, index))
+    }
+
+    pub(crate) fn outline(&self) -> &Outline {
+        &self.outline
+    }
+
+    pub(crate) fn metric(&self) -> Metric {
+        self.metric
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -235,9 +264,7 @@ impl BandMemory {
         axis_len: usize,
         index: usize,
     ) -> Scaled<'a> {
-        let start = index * axis_len;
-        let vector = &matrix[start + self.band.start..start + self.band.end];
-        Scaled { vector, factor: self.factors[index] }
+        band_of(matrix, axis_len, &self.band, &self.factors, index)
     }
 
     /// Distance between two references.
@@ -246,14 +273,27 @@ impl BandMemory {
         self.metric.between(from, to)
     }
 
-    /// Distances from `query` to every reference, in their order.
-    pub(crate) fn distances<'a>(
-        &'a self,
-        matrix: &'a [f32],
+    /// Distance from a query to a reference.
+    pub(crate) fn distance_to(
+        &self,
+        matrix: &[f32],
         axis_len: usize,
-        query: Scaled<'a>,
-    ) -> impl Iterator<Item = f64> + 'a {
-        (0..self.len())
-            .map(move |index| self.metric.between(query, self.reference(matrix, axis_len, index)))
+        query: Scaled<'_>,
+        index: usize,
+    ) -> f64 {
+        self.metric.between(query, self.reference(matrix, axis_len, index))
     }
+}
+
+/// The band of reference `index`, with its factor.
+fn band_of<'a>(
+    matrix: &'a [f32],
+    axis_len: usize,
+    band: &Range<usize>,
+    factors: &[f64],
+    index: usize,
+) -> Scaled<'a> {
+    let start = index * axis_len;
+    let vector = &matrix[start + band.start..start + band.end];
+    Scaled { vector, factor: factors[index] }
 }

@@ -2,9 +2,10 @@
 
 use crate::{
     DensityExponent, DensityRule,
-    density::{LocalScales, PairwiseDistances, best_exponent},
+    density::{LocalScales, best_exponent, nearest, round_up, within},
     groups::Groups,
     memory::BandMemory,
+    pairs::{BandPairs, PairwiseDistances, RowBuffer},
     parallel,
 };
 
@@ -80,93 +81,82 @@ impl Beam {
     ) -> Vec<Option<f64>> {
         let members = groups.members();
         let denominators = scales.raised(exponent);
-        parallel::map(distances.len(), Vec::new, |buffer: &mut Vec<f64>, index| {
+        let mut of_group = vec![Vec::new(); groups.count()];
+        for (reference, &group) in members.iter().enumerate() {
+            of_group[group].push(reference);
+        }
+        let changed = denominators.by_group(groups.count());
+        let inverse = |scale: f64| match (DOWN / scale) as f32 {
+            inverse if inverse >= f32::MIN_POSITIVE => inverse,
+            // Numbers with fewer digits may have been rounded up.
+            _ => 0.0,
+        };
+        let inverses: Vec<f32> = denominators.whole().iter().copied().map(inverse).collect();
+        let scratch = || (RowBuffer::default(), inverses.clone());
+        parallel::map(distances.len(), scratch, |(buffer, memory), index| {
             let group = members[index];
-            let row = distances.row(index, buffer);
-            let others = row.iter().enumerate().filter(|&(other, _)| members[other] != group);
-            let ratio =
-                |(other, &distance): (usize, &f64)| distance / denominators.without(other, group);
-            match self.settings.rule {
-                DensityRule::MinimumRatio => others.map(ratio).reduce(f64::min),
-                DensityRule::AtNearest => {
-                    others.reduce(|best, next| if next.1 < best.1 { next } else { best }).map(ratio)
-                }
+            let bounds = distances.lower_bounds(index, buffer);
+            let ratio = |other| distances.exact(index, other) / denominators.without(other, group);
+            if self.settings.rule == DensityRule::AtNearest {
+                let exact = |other| distances.exact(index, other);
+                let nearest = nearest(bounds, exact, 1, |other| members[other] != group);
+                return nearest.first().map(|&(_, other)| ratio(other));
             }
+            // The memory as it is without the group.
+            for &(reference, scale) in &changed[group] {
+                memory[reference] = inverse(scale);
+            }
+            for &reference in &of_group[group] {
+                // Nothing is below NaN.
+                memory[reference] = f32::NAN;
+            }
+            let smallest = smallest_ratio(bounds, memory, ratio);
+            for &reference in
+                changed[group].iter().map(|(reference, _)| reference).chain(&of_group[group])
+            {
+                memory[reference] = inverses[reference];
+            }
+            smallest
         })
     }
 }
 
+/// A little less than one: bounds are rounded down.
+const DOWN: f64 = 1.0 - 1e-5;
+
+/// The smallest of the ratios, of which `bounds` times `inverses` are lower bounds.
+fn smallest_ratio(bounds: &[f32], inverses: &[f32], ratio: impl Fn(usize) -> f64) -> Option<f64> {
+    let bound = |at: usize| bounds[at] * inverses[at];
+    // The smallest bound comes first: what it stands for leaves little to look at.
+    let (mut least, mut first) = (f32::INFINITY, None);
+    within(bound, bounds.len(), least, |at| {
+        if first.is_none() || bound(at) < least {
+            (least, first) = (bound(at), Some(at));
+        }
+        least
+    });
+    let first = first?;
+    let mut smallest = ratio(first);
+    within(bound, bounds.len(), round_up(smallest), |at| {
+        if at != first {
+            smallest = smallest.min(ratio(at));
+        }
+        round_up(smallest)
+    });
+    Some(smallest)
+}
+
 /// For each reference, the distance to its nearest other and that one's scale without it.
 fn left_out_pairs(distances: &BandPairs<'_>, scales: &LocalScales) -> Vec<(f64, f64)> {
-    parallel::map(distances.len(), Vec::new, |buffer: &mut Vec<f64>, index| {
-        let row = distances.row(index, buffer);
-        let others = row.iter().enumerate().filter(|&(other, _)| other != index);
-        let nearest = others.reduce(|best, next| if next.1 < best.1 { next } else { best });
-        nearest.map(|(other, &distance)| (distance, scales.without(other, index)))
+    parallel::map(distances.len(), RowBuffer::default, |buffer, index| {
+        let bounds = distances.lower_bounds(index, buffer);
+        let exact = |other| distances.exact(index, other);
+        let nearest = nearest(bounds, exact, 1, |other| other != index);
+        nearest.first().map(|&(distance, other)| (distance, scales.without(other, index)))
     })
     .into_iter()
     .flatten()
     .collect()
-}
-
-/// Up to this many references all their distances are kept (128 MB); beyond, rows are computed
-/// whenever they are asked for.
-const MOST_CACHED: usize = 4096;
-
-/// Distances among the references of one band.
-struct BandPairs<'a> {
-    band: &'a BandMemory,
-    matrix: &'a [f32],
-    axis_len: usize,
-    cached: Option<Vec<f64>>,
-}
-
-impl<'a> BandPairs<'a> {
-    fn new(band: &'a BandMemory, matrix: &'a [f32], axis_len: usize) -> Self {
-        let mut pairs = Self { band, matrix, axis_len, cached: None };
-        if band.len() <= MOST_CACHED {
-            pairs.cached = Some(pairs.all());
-        }
-        pairs
-    }
-
-    /// Every distance once, mirrored.
-    fn all(&self) -> Vec<f64> {
-        let count = self.band.len();
-        let triangle = parallel::map(
-            count,
-            || (),
-            |(), index| {
-                let distance = |other| self.band.distance(self.matrix, self.axis_len, index, other);
-                (0..index).map(distance).collect::<Vec<f64>>()
-            },
-        );
-        let mut all = vec![0.0; count * count];
-        for (index, row) in triangle.iter().enumerate() {
-            for (other, &distance) in row.iter().enumerate() {
-                all[index * count + other] = distance;
-                all[other * count + index] = distance;
-            }
-        }
-        all
-    }
-}
-
-impl PairwiseDistances for BandPairs<'_> {
-    fn len(&self) -> usize {
-        self.band.len()
-    }
-
-    fn row<'a>(&'a self, index: usize, row: &'a mut Vec<f64>) -> &'a [f64] {
-        let count = self.band.len();
-        if let Some(all) = &self.cached {
-            return &all[index * count..(index + 1) * count];
-        }
-        row.clear();
-        let from = self.band.reference(self.matrix, self.axis_len, index);
-        row.extend(self.band.distances(self.matrix, self.axis_len, from));
-        row
-    }
 }
 
 /// The middle value, 0 if there is none.

@@ -1,13 +1,15 @@
 //! 11. BEAM and AdaBEAM: nearest neighbours per band, normalised, aggregated and fused.
 
+mod band;
 mod fit;
 mod settings;
 
+use self::band::FittedBand;
 pub(crate) use self::fit::BandFit;
 pub use self::settings::{Beam, BeamSettings, Method};
 use crate::{
-    BandScore, ClipScore, ClipVectors, DensityRule, Detector, Error, References, Result, Scorer,
-    View, ViewScore, groups::Groups, memory::BandMemory,
+    BandScore, ClipScore, ClipVectors, Detector, Error, References, Result, Scorer, View,
+    ViewScore, groups::Groups, memory::BandMemory,
 };
 
 impl Detector for Beam {
@@ -39,7 +41,7 @@ impl Beam {
                 .into_iter()
                 .map(|memory| {
                     let (fit, left_out) = self.fit_band(&memory, matrix, groups);
-                    (FittedBand::new(memory, fit), left_out)
+                    (FittedBand::new(memory, fit, self.settings.rule), left_out)
                 })
                 .unzip();
             fitted_views.push(FittedView { view, bands });
@@ -95,46 +97,6 @@ struct FittedView {
     bands: Vec<FittedBand>,
 }
 
-#[derive(Debug, Clone)]
-struct FittedBand {
-    memory: BandMemory,
-    fit: BandFit,
-    /// Scale to the power of the exponent, one a reference.
-    denominators: Vec<f64>,
-}
-
-impl FittedBand {
-    fn new(memory: BandMemory, fit: BandFit) -> Self {
-        let denominators = fit.scales.iter().map(|scale| scale.powf(fit.exponent)).collect();
-        Self { memory, fit, denominators }
-    }
-
-    fn score(
-        &self,
-        matrix: &[f32],
-        axis_len: usize,
-        vector: &[f32],
-        rule: DensityRule,
-    ) -> BandScore {
-        let query = self.memory.query(vector);
-        let mut best = BandScore::UNSCORED;
-        let distances = self.memory.distances(matrix, axis_len, query);
-        for (reference, (distance, denominator)) in distances.zip(&self.denominators).enumerate() {
-            let value = distance / denominator;
-            let is_better = match rule {
-                DensityRule::MinimumRatio => value < best.value,
-                DensityRule::AtNearest => distance < best.distance,
-            };
-            if is_better {
-                let local_scale = self.fit.scales[reference];
-                best = BandScore { value, distance, local_scale, reference };
-            }
-        }
-        best.value /= self.fit.divisor;
-        best
-    }
-}
-
 impl FittedBeam {
     /// The checked settings.
     pub fn beam(&self) -> &Beam {
@@ -154,12 +116,12 @@ impl FittedBeam {
 
     /// Median left-out score of a band: what "normal" means there. `None` if there is no such band.
     pub fn typical_band_score(&self, view: View, band: usize) -> Option<f64> {
-        Some(self.band(view, band)?.fit.typical)
+        Some(self.band(view, band)?.fit().typical)
     }
 
     /// The density exponent in force in a band (what `auto` chose). `None` if there is no such band.
     pub fn band_exponent(&self, view: View, band: usize) -> Option<f64> {
-        Some(self.band(view, band)?.fit.exponent)
+        Some(self.band(view, band)?.fit().exponent)
     }
 
     fn band(&self, view: View, band: usize) -> Option<&FittedBand> {
@@ -195,7 +157,7 @@ impl FittedBeam {
             let vector = clip.view(fitted.view).ok_or(Error::Views { needed, got })?;
             let matrix = self.references.matrix(fitted.view).unwrap_or_default();
             for (band, out) in fitted.bands.iter().zip(&mut out.bands) {
-                *out = band.score(matrix, axis_len, vector, settings.rule);
+                *out = band.score(matrix, axis_len, vector);
             }
             out.value = settings.aggregation.over(out.bands.iter().map(|band| band.value));
         }
@@ -205,7 +167,7 @@ impl FittedBeam {
 
     /// What a model file holds of each view and band.
     pub(crate) fn band_fits(&self) -> impl Iterator<Item = impl Iterator<Item = &BandFit>> {
-        self.views.iter().map(|view| view.bands.iter().map(|band| &band.fit))
+        self.views.iter().map(|view| view.bands.iter().map(FittedBand::fit))
     }
 
     /// Puts a fitted detector together from what a model file holds.
@@ -216,9 +178,11 @@ impl FittedBeam {
         left_out: Vec<Option<f64>>,
     ) -> Result<Self> {
         let prepared = beam.prepare(&references)?;
+        let rule = beam.settings.rule;
+        let band = |(memory, fit)| FittedBand::new(memory, fit, rule);
         let views = prepared.into_iter().zip(fits).map(|((view, memories), fits)| FittedView {
             view,
-            bands: memories.into_iter().zip(fits).map(|(m, fit)| FittedBand::new(m, fit)).collect(),
+            bands: memories.into_iter().zip(fits).map(band).collect(),
         });
         Ok(Self { views: views.collect(), beam, references, left_out })
     }

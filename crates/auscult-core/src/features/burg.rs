@@ -5,6 +5,8 @@
 //! signal is a quadratic form in the matrix of lagged products. Both give the same coefficients;
 //! the moment form loses digits when the residual is tiny (pure tones), so it hands over there.
 
+use multiversion::multiversion;
+
 /// Workspace of the estimator.
 #[derive(Debug, Default)]
 pub(super) struct Burg {
@@ -109,6 +111,9 @@ struct Moments {
     matrix: Vec<f64>,
     width: usize,
     size: usize,
+    /// [a, 0] and its reverse.
+    ahead: Vec<f64>,
+    behind: Vec<f64>,
 }
 
 impl Moments {
@@ -116,8 +121,8 @@ impl Moments {
         self.width = order + 1;
         self.size = 1;
         self.autocorrelation.clear();
-        self.autocorrelation
-            .extend((0..=order).map(|lag| dot(&signal[..signal.len() - lag], &signal[lag..])));
+        self.autocorrelation.resize(order + 1, 0.0);
+        autocorrelate(signal, &mut self.autocorrelation);
         self.matrix.clear();
         self.matrix.resize(self.width * self.width, 0.0);
         self.matrix[0] = self.autocorrelation[0];
@@ -146,38 +151,85 @@ impl Moments {
 
     /// (u D v, u D u + v D v) for u = [a, 0] and v = its reverse: Burg's numerator and
     /// denominator.
-    fn forms(&self, a: &[f64]) -> (f64, f64) {
-        let m = self.size - 1;
-        let u = |i: usize| if i < m { a[i] } else { 0.0 };
-        let v = |i: usize| if i > 0 { a[m - i] } else { 0.0 };
+    fn forms(&mut self, a: &[f64]) -> (f64, f64) {
+        self.ahead.clear();
+        self.ahead.extend_from_slice(a);
+        self.ahead.push(0.0);
+        self.behind.clear();
+        self.behind.extend(self.ahead.iter().rev());
         let (mut product, mut energy) = (0.0, 0.0);
-        for i in 0..=m {
+        let (u, v) = (&self.ahead, &self.behind);
+        for i in 0..self.size {
             let row = &self.matrix[i * self.width..=i * self.width + i];
-            let (mut row_u, mut row_v) = (0.0, 0.0);
-            for (j, value) in row[..i].iter().enumerate() {
-                row_u += value * u(j);
-                row_v += value * v(j);
-            }
+            let (row_u, row_v) = (dot(&row[..i], &u[..i]), dot(&row[..i], &v[..i]));
             // Off-diagonal entries stand for two.
-            product += u(i) * row_v + v(i) * row_u + row[i] * u(i) * v(i);
-            energy += 2.0 * (u(i) * row_u + v(i) * row_v) + row[i] * (u(i).powi(2) + v(i).powi(2));
+            product += u[i] * row_v + v[i] * row_u + row[i] * u[i] * v[i];
+            energy += 2.0 * (u[i] * row_u + v[i] * row_v) + row[i] * (u[i].powi(2) + v[i].powi(2));
         }
         (product, energy)
     }
 }
 
-/// Eight running sums: long sums keep their digits and the compiler its vector units.
+/// Four running sums: long sums keep their digits and the compiler its vector units.
 fn dot(left: &[f64], right: &[f64]) -> f64 {
-    let mut sums = [0.0; 8];
-    let (left, right) = (left.chunks_exact(8), right.chunks_exact(8));
-    let tail: f64 =
-        left.remainder().iter().zip(right.remainder()).map(|(left, right)| left * right).sum();
-    for (left, right) in left.zip(right) {
+    let mut sums = [0.0; 4];
+    let ((left, left_rest), (right, right_rest)) = (left.as_chunks::<4>(), right.as_chunks::<4>());
+    for (left, right) in left.iter().zip(right) {
         for (sum, (left, right)) in sums.iter_mut().zip(left.iter().zip(right)) {
             *sum += left * right;
         }
     }
-    sums.iter().sum::<f64>() + tail
+    let rest: f64 = left_rest.iter().zip(right_rest).map(|(left, right)| left * right).sum();
+    sums.iter().sum::<f64>() + rest
+}
+
+/// Lags that are summed together, and running sums a lag.
+const LAGS: usize = 8;
+
+/// Samples that stay in the nearest cache while all lags go over them.
+const BLOCK: usize = 1024;
+
+/// `sums[lag]` becomes the sum of signal[n] signal[n + lag] over all n where both are inside.
+///
+/// The order of additions is the same on every machine.
+fn autocorrelate(signal: &[f64], sums: &mut [f64]) {
+    sums.fill(0.0);
+    let reach = sums.len().next_multiple_of(LAGS) + LAGS;
+    // Blocks whose every lag is inside the signal, then what is left, lag by lag.
+    let blocks = signal.len().saturating_sub(reach) / BLOCK;
+    for (group, sums) in sums.chunks_mut(LAGS).enumerate() {
+        let mut totals = [[0.0; LAGS]; LAGS];
+        for block in 0..blocks {
+            let ahead = &signal[block * BLOCK + group * LAGS..][..BLOCK + LAGS];
+            correlate_block(&signal[block * BLOCK..][..BLOCK], ahead, &mut totals);
+        }
+        for (index, (sum, totals)) in sums.iter_mut().zip(&totals).enumerate() {
+            let rest = &signal[blocks * BLOCK..];
+            let shifted = rest.get(group * LAGS + index..).unwrap_or_default();
+            *sum = totals.iter().sum::<f64>() + dot(&rest[..shifted.len()], shifted);
+        }
+    }
+}
+
+/// Adds a block's products with itself `LAGS` times shifted; each lag has a sum for every eighth
+/// sample.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn correlate_block(block: &[f64], ahead: &[f64], totals: &mut [[f64; LAGS]; LAGS]) {
+    let [mut t0, mut t1, mut t2, mut t3, mut t4, mut t5, mut t6, mut t7] = *totals;
+    for (at, here) in block.as_chunks::<LAGS>().0.iter().enumerate() {
+        let Some(ahead) = ahead[at * LAGS..].first_chunk::<{ 2 * LAGS }>() else { continue };
+        for k in 0..LAGS {
+            t0[k] += here[k] * ahead[k];
+            t1[k] += here[k] * ahead[k + 1];
+            t2[k] += here[k] * ahead[k + 2];
+            t3[k] += here[k] * ahead[k + 3];
+            t4[k] += here[k] * ahead[k + 4];
+            t5[k] += here[k] * ahead[k + 5];
+            t6[k] += here[k] * ahead[k + 6];
+            t7[k] += here[k] * ahead[k + 7];
+        }
+    }
+    *totals = [t0, t1, t2, t3, t4, t5, t6, t7];
 }
 
 #[cfg(test)]
@@ -216,6 +268,22 @@ mod tests {
             let plain = coefficients(&coloured, order.min(len / 2), false);
             for (fast, plain) in fast.iter().zip(&plain) {
                 proptest::prop_assert!((fast - plain).abs() < 1e-9, "{} {}", fast, plain);
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_of_lags_equal_the_definition() {
+        for len in [1, 60, 1000, 2119, 5000] {
+            let signal: Vec<f64> = noise(len, 7).into_iter().map(f64::from).collect();
+            for lags in [1, 8, 61] {
+                let mut sums = vec![f64::NAN; lags];
+                autocorrelate(&signal, &mut sums);
+                for (lag, sum) in sums.iter().enumerate() {
+                    let shifted = signal.iter().skip(lag);
+                    let want: f64 = signal.iter().zip(shifted).map(|(a, b)| a * b).sum();
+                    assert!((sum - want).abs() < 1e-10, "{len} {lag}: {sum} {want}");
+                }
             }
         }
     }

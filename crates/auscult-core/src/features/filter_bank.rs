@@ -275,8 +275,12 @@ mod tests {
     #[test]
     fn frames_side_by_side_equal_frames_one_by_one() {
         let encoder = Recipe { frame_ms: 25.0, hop_ms: 10.0, ..Recipe::KALDI };
-        let samples: Vec<f32> = (0..30_000_u32)
-            .map(|i| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / 16_777_216.0 - 0.3)
+        let mut state = 1_u32;
+        let samples: Vec<f32> = (0..30_000)
+            .map(|_| {
+                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                (state >> 8) as f32 / 16_777_216.0 - 0.3
+            })
             .collect();
         // 22050 Hz has frames of 551 samples, an odd number.
         for (recipe, sample_rate) in

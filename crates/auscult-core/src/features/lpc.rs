@@ -143,7 +143,7 @@ impl Extractor for LpcExtractor {
         let outcome = front_end.transform.process_with_scratch(input, response, scratch);
         debug_assert!(outcome.is_ok(), "buffers come from the plan: {outcome:?}");
         for (out, value) in curve.iter_mut().zip(response.iter()) {
-            let magnitude = value.norm();
+            let magnitude = value.norm_sqr().sqrt();
             *out = match convention {
                 LpcConvention::Spectrum => 1.0 / magnitude.max(SMALLEST_RESPONSE),
                 LpcConvention::Inverse => magnitude,
