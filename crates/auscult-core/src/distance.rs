@@ -35,7 +35,7 @@ impl Metric {
     pub(crate) fn factor(self, vector: &[f32]) -> f64 {
         match self {
             Self::Cosine | Self::UnitEuclidean => {
-                let norm = vector.iter().map(|&value| f64::from(value).powi(2)).sum::<f64>().sqrt();
+                let norm = squared_differences(vector, 1.0, vector, 0.0).sqrt();
                 if norm > 0.0 { 1.0 / norm } else { 0.0 }
             }
             Self::Euclidean | Self::SquaredEuclidean => 1.0,

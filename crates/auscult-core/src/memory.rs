@@ -8,8 +8,7 @@ use crate::{
     Error, Result,
     bands::BandLayout,
     distance::{Metric, Scaled},
-    panels::{Outline, Panels},
-    parallel,
+    panels::Panels,
     pooling::{ClipVectors, View},
 };
 
@@ -210,37 +209,23 @@ pub(crate) struct BandMemory {
     metric: Metric,
     /// One a reference.
     factors: Vec<f64>,
-    /// What tells most references apart from a query without looking at them.
-    outline: Outline,
 }
 
 impl BandMemory {
     /// Prepares every band of a layout for one view's matrix.
     pub(crate) fn for_layout(matrix: &[f32], layout: &BandLayout, metric: Metric) -> Vec<Self> {
-        let axis_len = layout.axis_len();
-        let bands = layout.bands();
-        parallel::map(
-            bands.len(),
-            || (),
-            |(), index| {
-                let band = bands[index].clone();
-                let rows = matrix.chunks_exact(axis_len);
-                let factors: Vec<f64> = rows.map(|row| metric.factor(&row[band.clone()])).collect();
-                let outline = Outline::of(Panels::new(band.len(), factors.len(), |index| {
-                    band_of(matrix, axis_len, &band, &factors, index)
-                }));
-                Self { band, metric, factors, outline }
-            },
-        )
+        let rows = || matrix.chunks_exact(layout.axis_len());
+        let prepare = |band: &Range<usize>| Self {
+            band: band.clone(),
+            metric,
+            factors: rows().map(|row| metric.factor(&row[band.clone()])).collect(),
+        };
+        layout.bands().iter().map(prepare).collect()
     }
 
     /// A centred copy of all references.
     pub(crate) fn panels(&self, matrix: &[f32], axis_len: usize) -> Panels {
         Panels::new(self.band.len(), self.len(), |index| self.reference(matrix, axis_len, index))
-    }
-
-    pub(crate) fn outline(&self) -> &Outline {
-        &self.outline
     }
 
     pub(crate) fn metric(&self) -> Metric {
@@ -264,7 +249,9 @@ impl BandMemory {
         axis_len: usize,
         index: usize,
     ) -> Scaled<'a> {
-        band_of(matrix, axis_len, &self.band, &self.factors, index)
+        let start = index * axis_len;
+        let vector = &matrix[start + self.band.start..start + self.band.end];
+        Scaled { vector, factor: self.factors[index] }
     }
 
     /// Distance between two references.
@@ -283,17 +270,4 @@ impl BandMemory {
     ) -> f64 {
         self.metric.between(query, self.reference(matrix, axis_len, index))
     }
-}
-
-/// The band of reference `index`, with its factor.
-fn band_of<'a>(
-    matrix: &'a [f32],
-    axis_len: usize,
-    band: &Range<usize>,
-    factors: &[f64],
-    index: usize,
-) -> Scaled<'a> {
-    let start = index * axis_len;
-    let vector = &matrix[start + band.start..start + band.end];
-    Scaled { vector, factor: factors[index] }
 }

@@ -8,7 +8,7 @@ use multiversion::{multiversion, target::target_cfg_f};
 use crate::{
     Metric,
     memory::BandMemory,
-    panels::{PANEL, Panels, ROUNDING, Row},
+    panels::{Outline, PANEL, Panels, ROUNDING, Row},
     parallel,
 };
 
@@ -56,6 +56,11 @@ impl<'a> BandPairs<'a> {
             pairs.kept = Some(pairs.all_bounds());
         }
         pairs
+    }
+
+    /// What is left to compare queries with.
+    pub(crate) fn into_outline(self) -> Outline {
+        Outline::of(self.panels)
     }
 
     /// Every bound once, mirrored.
@@ -168,46 +173,43 @@ impl PairwiseDistances for BandPairs<'_> {
 /// nearest cache, and short sums round less.
 const CHUNK: usize = 256;
 
-/// Adds all products between two panels.
-fn multiply(left: &[Row], right: &[Row], products: &mut [Row; PANEL]) {
-    multiply_rows(left, right, products);
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-fn multiply_rows(left: &[Row], right: &[Row], products: &mut [Row; PANEL]) {
-    /// `ROWS` references of the left panel at a time: as many sums as there are registers.
-    #[inline(always)]
-    fn rows<const ROWS: usize, const FUSED: bool>(
-        left: &[Row],
-        right: &[Row],
-        products: &mut [Row; PANEL],
-    ) {
-        for (group, products) in products.as_chunks_mut::<ROWS>().0.iter_mut().enumerate() {
-            let mut sums = [[0.0_f32; PANEL]; ROWS];
-            for (left, right) in left.iter().zip(right) {
-                for row in 0..ROWS {
-                    let factor = left[group * ROWS + row];
-                    for lane in 0..PANEL {
-                        sums[row][lane] = if FUSED {
-                            factor.mul_add(right[lane], sums[row][lane])
-                        } else {
-                            sums[row][lane] + factor * right[lane]
-                        };
-                    }
+/// Adds all products between two panels: `$sum` are the sums of as many rows as there are
+/// registers for. Named one by one, so that the compiler keeps them there.
+macro_rules! multiply_rows {
+    ($left:ident, $right:ident, $products:ident, $plus_product:expr, $count:literal,
+     $($row:literal $sum:ident),+) => {
+        for (group, products) in $products.as_chunks_mut::<$count>().0.iter_mut().enumerate() {
+            $(let mut $sum = [0.0_f32; PANEL];)+
+            for (left, right) in $left.iter().zip($right) {
+                let factors = &left.as_chunks::<$count>().0[group];
+                for lane in 0..PANEL {
+                    $($sum[lane] = $plus_product($sum[lane], factors[$row], right[lane]);)+
                 }
             }
-            for (product, sum) in products.as_flattened_mut().iter_mut().zip(sums.as_flattened()) {
-                *product += sum;
+            for (product, sum) in products.iter_mut().zip([$($sum),+]) {
+                for lane in 0..PANEL {
+                    product[lane] += sum[lane];
+                }
             }
         }
-    }
+    };
+}
+
+/// Adds all products between two panels.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+fn multiply(left: &[Row], right: &[Row], products: &mut [Row; PANEL]) {
     // Without the instruction a fused product is a slow function call.
+    let is_fused = target_cfg_f!(target_feature = "fma");
+    let plus_product =
+        |sum: f32, a: f32, b: f32| if is_fused { a.mul_add(b, sum) } else { sum + a * b };
     if target_cfg_f!(target_feature = "avx512f") {
-        rows::<8, true>(left, right, products);
-    } else if target_cfg_f!(target_feature = "fma") {
-        rows::<4, true>(left, right, products);
+        multiply_rows!(
+            left, right, products, plus_product, 16,
+            0 s0, 1 s1, 2 s2, 3 s3, 4 s4, 5 s5, 6 s6, 7 s7,
+            8 s8, 9 s9, 10 s10, 11 s11, 12 s12, 13 s13, 14 s14, 15 s15
+        );
     } else {
-        rows::<2, false>(left, right, products);
+        multiply_rows!(left, right, products, plus_product, 4, 0 s0, 1 s1, 2 s2, 3 s3);
     }
 }
 

@@ -78,18 +78,37 @@ impl Panels {
             squares: vec![[0.0; PANEL]; panels],
             radii: vec![[f32::INFINITY; PANEL]; panels],
         };
-        let mut values = vec![0.0; width];
-        for index in 0..count {
-            let (panel, lane) = (index / PANEL, index % PANEL);
-            let facts = copy.centre.copy(reference(index), 0, &mut values);
-            let rows = &mut copy.rows[panel * width..(panel + 1) * width];
-            for (row, &value) in rows.iter_mut().zip(&values) {
-                row[lane] = value;
-            }
-            copy.squares[panel][lane] = facts.square as f32;
-            copy.radii[panel][lane] = facts.radius();
+        for panel in 0..panels {
+            copy.fill_panel(panel, PANEL.min(count - panel * PANEL), &reference);
         }
         copy
+    }
+
+    /// Tile by tile, so that what is written stays in the nearest cache.
+    fn fill_panel<'a>(
+        &mut self,
+        panel: usize,
+        members: usize,
+        reference: &impl Fn(usize) -> Scaled<'a>,
+    ) {
+        const TILE: usize = 64;
+        let mut tile = [[0.0; TILE]; PANEL];
+        let mut facts = [CopyFacts::default(); PANEL];
+        for start in (0..self.width).step_by(TILE) {
+            let len = TILE.min(self.width - start);
+            for (lane, (tile, facts)) in tile.iter_mut().zip(&mut facts).enumerate().take(members) {
+                let from = reference(panel * PANEL + lane);
+                *facts = facts.plus(self.centre.copy(from, start, &mut tile[..len]));
+            }
+            let rows = &mut self.rows[panel * self.width + start..][..len];
+            for (at, row) in rows.iter_mut().enumerate() {
+                *row = std::array::from_fn(|lane| tile[lane][at]);
+            }
+        }
+        for (lane, facts) in facts.iter().enumerate().take(members) {
+            self.squares[panel][lane] = facts.square as f32;
+            self.radii[panel][lane] = facts.radius(self.centre.length);
+        }
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -116,24 +135,25 @@ impl Panels {
 /// What is known about a copy, or about a part of one.
 #[derive(Debug, Clone, Copy, Default)]
 struct CopyFacts {
+    /// Squared length.
     square: f64,
-    squared_error: f64,
-    /// What rounding in f64 may have added.
-    slack: f64,
 }
 
 impl CopyFacts {
     fn plus(self, other: Self) -> Self {
-        Self {
-            square: self.square + other.square,
-            squared_error: self.squared_error + other.squared_error,
-            slack: self.slack + other.slack,
-        }
+        Self { square: self.square + other.square }
     }
 
-    fn radius(self) -> f32 {
-        let radius = (self.squared_error.sqrt() + self.slack) * 1.000_001;
-        if self.square < LONGEST_SQUARED { radius as f32 } else { f32::INFINITY }
+    /// Each number was rounded by no more than its share; rounding in f64 is far below the rest.
+    fn radius(self, centre_length: f64) -> f32 {
+        let length = self.square.sqrt();
+        let rounding = 1.001 * f64::from(ROUNDING) * length;
+        let slack = 1e-13 * (length + 2.0 * centre_length) + 1e-42;
+        if self.square < LONGEST_SQUARED {
+            (rounding + slack) as f32 * 1.001
+        } else {
+            f32::INFINITY
+        }
     }
 }
 
@@ -142,39 +162,27 @@ impl Centre {
     fn copy(&self, from: Scaled<'_>, start: usize, copy: &mut [f32]) -> CopyFacts {
         let end = start + copy.len();
         let (vector, centre) = (&from.vector[start..end], &self.values[start..end]);
-        let (square, squared_error) = copy_centred(vector, from.factor, centre, copy);
+        let square = copy_centred(vector, from.factor, centre, copy);
         // A zero vector is not where its copy is: its distances are set, not measured.
-        let square = if from.factor == 0.0 { f64::INFINITY } else { square };
-        CopyFacts { square, squared_error, slack: 1e-13 * (square.sqrt() + 2.0 * self.length) }
+        CopyFacts { square: if from.factor == 0.0 { f64::INFINITY } else { square } }
     }
 }
 
-/// Returns the squared lengths of the copy and of its error.
+/// Returns the squared length of the copy.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
-fn copy_centred(vector: &[f32], factor: f64, centre: &[f32], copy: &mut [f32]) -> (f64, f64) {
-    let (mut squares, mut errors) = ([0.0_f64; 8], [0.0_f64; 8]);
-    let round = |value: f32, centre: f32| {
-        let centred = f64::from(value) * factor - f64::from(centre);
-        (centred as f32, centred)
-    };
-    let (vectors, vector_rest) = vector.as_chunks::<8>();
-    let (centres, centre_rest) = centre.as_chunks::<8>();
-    let (copies, copy_rest) = copy.as_chunks_mut::<8>();
-    for ((vector, centre), copy) in vectors.iter().zip(centres).zip(copies) {
+fn copy_centred(vector: &[f32], factor: f64, centre: &[f32], copy: &mut [f32]) -> f64 {
+    for ((copy, &value), &centre) in copy.iter_mut().zip(vector).zip(centre) {
+        *copy = (f64::from(value) * factor - f64::from(centre)) as f32;
+    }
+    let (chunks, rest) = copy.as_chunks::<8>();
+    let mut squares = [0.0_f64; 8];
+    for chunk in chunks {
         for at in 0..8 {
-            let (rounded, exact) = round(vector[at], centre[at]);
-            copy[at] = rounded;
-            squares[at] += exact * exact;
-            errors[at] += (exact - f64::from(rounded)) * (exact - f64::from(rounded));
+            squares[at] += f64::from(chunk[at]) * f64::from(chunk[at]);
         }
     }
-    for ((&value, &centre), copy) in vector_rest.iter().zip(centre_rest).zip(copy_rest) {
-        let (rounded, exact) = round(value, centre);
-        *copy = rounded;
-        squares[0] += exact * exact;
-        errors[0] += (exact - f64::from(rounded)) * (exact - f64::from(rounded));
-    }
-    (squares.iter().sum(), errors.iter().sum())
+    let rest: f64 = rest.iter().map(|&value| f64::from(value) * f64::from(value)).sum();
+    squares.iter().sum::<f64>() + rest
 }
 
 /// A copy in half the memory, for comparing one query with all references.
@@ -236,7 +244,7 @@ impl Outline {
             let buffer = &mut buffer[..CHUNK.min(self.width - start)];
             facts = facts.plus(self.centre.copy(query, start, buffer));
         }
-        facts.radius()
+        facts.radius(self.centre.length)
     }
 
     /// Squared distances of the copies in the panels from `first` on. A panel whose every sum has

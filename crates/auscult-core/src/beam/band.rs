@@ -1,29 +1,39 @@
 //! Scoring one band: the reference with the smallest ratio, or the nearest one.
 
+use multiversion::multiversion;
+
 use super::BandFit;
 use crate::{
     BandScore, DensityRule,
     memory::BandMemory,
-    panels::{GROUP, GroupRows, PANEL, Row},
+    panels::{GROUP, GroupRows, Outline, PANEL, Row},
 };
 
 /// One band of one view with what fitting learnt about it.
 #[derive(Debug, Clone)]
 pub(super) struct FittedBand {
     memory: BandMemory,
+    outline: Outline,
     fit: BandFit,
     rule: DensityRule,
     /// Scale to the power of the exponent, one a reference.
     denominators: Vec<f64>,
     /// What a chord may grow by where the denominator is large, in panels.
     stretches: Vec<Row>,
+    /// Their inverse squares, for a first guess; infinite beyond the last reference.
+    weights: Vec<Row>,
 }
 
 /// A little more than one: what is not to be missed is rounded up.
 const UP: f32 = 1.0 + 1e-5;
 
 impl FittedBand {
-    pub(super) fn new(memory: BandMemory, fit: BandFit, rule: DensityRule) -> Self {
+    pub(super) fn new(
+        memory: BandMemory,
+        outline: Outline,
+        fit: BandFit,
+        rule: DensityRule,
+    ) -> Self {
         let denominators: Vec<f64> =
             fit.scales.iter().map(|scale| scale.powf(fit.exponent)).collect();
         let metric = memory.metric();
@@ -34,11 +44,15 @@ impl FittedBand {
             DensityRule::MinimumRatio => f32::INFINITY,
             DensityRule::AtNearest => 1.0,
         };
-        let mut stretches = vec![[0.0; PANEL]; denominators.len().div_ceil(PANEL)];
-        for (place, &denominator) in stretches.as_flattened_mut().iter_mut().zip(&denominators) {
+        let panels = denominators.len().div_ceil(PANEL);
+        let mut stretches = vec![[0.0; PANEL]; panels];
+        let mut weights = vec![[f32::INFINITY; PANEL]; panels];
+        let places = stretches.as_flattened_mut().iter_mut().zip(weights.as_flattened_mut());
+        for ((place, weight), &denominator) in places.zip(&denominators) {
             *place = stretch(denominator);
+            *weight = 1.0 / (*place * *place);
         }
-        Self { memory, fit, rule, denominators, stretches }
+        Self { memory, outline, fit, rule, denominators, stretches, weights }
     }
 
     pub(super) fn fit(&self) -> &BandFit {
@@ -49,24 +63,36 @@ impl FittedBand {
     pub(super) fn score(&self, matrix: &[f32], axis_len: usize, vector: &[f32]) -> BandScore {
         let query = self.memory.query(vector);
         let exact = |reference: usize| self.memory.distance_to(matrix, axis_len, query, reference);
-        let outline = self.memory.outline();
         let mut best = BandScore::UNSCORED;
-        let radius = outline.query_radius(query);
-        for first in (0..outline.count()).step_by(GROUP) {
-            let limits = |best: &BandScore| self.limits(first, best, radius);
-            let squares = outline.squares(query, first, &limits(&best));
-            let count = (self.denominators.len() - first * PANEL).min(GROUP * PANEL);
-            let squares = &squares.as_flattened()[..count];
+        let radius = self.outline.query_radius(query);
+        for first in (0..self.outline.count()).step_by(GROUP) {
+            let mut limits = self.limits(first, &best, radius);
+            let squares = self.outline.squares(query, first, &limits);
+            if squares.iter().zip(&limits).all(|(squares, limits)| are_ruled_out(squares, limits)) {
+                continue;
+            }
             // The most promising one first: it rules out most others.
-            let promising = self.promising(first, squares);
-            self.consider(first * PANEL + promising, exact, &mut best);
-            let mut limit = limits(&best);
-            for (at, square) in squares.iter().enumerate() {
-                // Not `<`: where nothing is known, nothing is ruled out.
-                let is_ruled_out = *square >= limit.as_flattened()[at];
-                if !is_ruled_out && at != promising {
-                    self.consider(first * PANEL + at, exact, &mut best);
-                    limit = limits(&best);
+            let promising = first * PANEL + promising(&squares, &self.weights[first..]);
+            if promising < self.denominators.len() {
+                self.consider(promising, exact, &mut best);
+                limits = self.limits(first, &best, radius);
+            }
+            for (panel, squares) in squares.iter().enumerate() {
+                if are_ruled_out(squares, &limits[panel]) {
+                    continue;
+                }
+                for (lane, square) in squares.iter().enumerate() {
+                    let reference = (first + panel) * PANEL + lane;
+                    // Not `<`: where nothing is known, nothing is ruled out.
+                    let is_ruled_out = *square >= limits[panel][lane];
+                    let is_there = reference < self.denominators.len();
+                    if !is_ruled_out && is_there && reference != promising {
+                        let before = best.reference;
+                        self.consider(reference, exact, &mut best);
+                        if best.reference != before {
+                            limits = self.limits(first, &best, radius);
+                        }
+                    }
                 }
             }
         }
@@ -76,37 +102,15 @@ impl FittedBand {
 
     /// Squared distances of copies from which on a reference cannot be better than `best`.
     fn limits(&self, first: usize, best: &BandScore, query_radius: f32) -> GroupRows {
-        let outline = self.memory.outline();
         let metric = self.memory.metric();
         let goal = match self.rule {
             DensityRule::MinimumRatio => best.value,
             DensityRule::AtNearest => best.distance,
         };
         let chord = UP * metric.chord_of(goal) as f32;
-        let factor = UP + outline.error_share();
-        let mut limits = [[f32::INFINITY; PANEL]; GROUP];
-        let panels = self.stretches[first..].iter().zip(&outline.radii()[first..]);
-        for (limits, (stretches, radii)) in limits.iter_mut().zip(panels) {
-            for lane in 0..PANEL {
-                let length = (chord * stretches[lane] + radii[lane] + query_radius) * factor;
-                // A square of almost nothing may have become nothing.
-                limits[lane] = length * length + f32::MIN_POSITIVE;
-            }
-        }
-        limits
-    }
-
-    /// The place of the smallest ratio by the copies.
-    fn promising(&self, first: usize, squares: &[f32]) -> usize {
-        let stretches = self.stretches[first..].as_flattened();
-        let mut best = (0, f32::INFINITY);
-        for (at, (square, stretch)) in squares.iter().zip(stretches).enumerate() {
-            let ratio = square / (stretch * stretch);
-            if ratio < best.1 {
-                best = (at, ratio);
-            }
-        }
-        best.0
+        let factor = UP + self.outline.error_share();
+        let (stretches, radii) = (&self.stretches[first..], &self.outline.radii()[first..]);
+        square_limits(stretches, radii, chord, query_radius, factor)
     }
 
     /// Takes a reference if it is better, or as good with a smaller index.
@@ -137,6 +141,50 @@ impl FittedBand {
     }
 }
 
+/// (chord x stretch + radii) x factor, squared; what lies beyond the last panel is ruled out.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn square_limits(
+    stretches: &[Row],
+    radii: &[Row],
+    chord: f32,
+    query_radius: f32,
+    factor: f32,
+) -> GroupRows {
+    let mut limits = [[0.0; PANEL]; GROUP];
+    for (limits, (stretches, radii)) in limits.iter_mut().zip(stretches.iter().zip(radii)) {
+        for lane in 0..PANEL {
+            let length = (chord * stretches[lane] + radii[lane] + query_radius) * factor;
+            // A square of almost nothing may have become nothing.
+            let limit = length * length + f32::MIN_POSITIVE;
+            // Nothing, not even infinity, is above NaN.
+            limits[lane] = if limit < f32::INFINITY { limit } else { f32::NAN };
+        }
+    }
+    limits
+}
+
+#[inline]
+fn are_ruled_out(squares: &Row, limits: &Row) -> bool {
+    squares.iter().zip(limits).fold(true, |all, (square, limit)| all & (square >= limit))
+}
+
+/// The place of the smallest ratio by the copies; any place if none can be told.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn promising(squares: &GroupRows, weights: &[Row]) -> usize {
+    let (mut least, mut panels) = ([f32::INFINITY; PANEL], [0_u32; PANEL]);
+    for (panel, (squares, weights)) in (0..).zip(squares.iter().zip(weights)) {
+        for lane in 0..PANEL {
+            let ratio = squares[lane] * weights[lane];
+            let is_less = ratio < least[lane];
+            least[lane] = if is_less { ratio } else { least[lane] };
+            panels[lane] = if is_less { panel } else { panels[lane] };
+        }
+    }
+    let less = |best: usize, lane: usize| if least[lane] < least[best] { lane } else { best };
+    let lane = (0..PANEL).reduce(less).unwrap_or(0);
+    panels[lane] as usize * PANEL + lane
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -162,7 +210,8 @@ mod tests {
             let memory = BandMemory::for_layout(matrix, &layout, metric).remove(0);
             let scales = (0..count).map(|at| 1e-3 + (at * 7 % 11) as f64).collect();
             let fit = BandFit { scales, exponent: 0.5, divisor: 1.5, typical: 1.0 };
-            let band = FittedBand::new(memory, fit, rule);
+            let outline = Outline::of(memory.panels(matrix, width));
+            let band = FittedBand::new(memory, outline, fit, rule);
             for query in queries.chunks(width).chain(matrix.chunks(width).take(3)) {
                 prop_assert_eq!(
                     band.score(matrix, width, query),

@@ -6,6 +6,7 @@ use crate::{
     groups::Groups,
     memory::BandMemory,
     pairs::{BandPairs, PairwiseDistances, RowBuffer},
+    panels::Outline,
     parallel,
 };
 
@@ -34,7 +35,7 @@ impl Beam {
         band: &BandMemory,
         matrix: &[f32],
         groups: &Groups,
-    ) -> (BandFit, LeftOutBand) {
+    ) -> (BandFit, Outline, LeftOutBand) {
         let distances = BandPairs::new(band, matrix, self.layout.axis_len());
         let neighbours = self.settings.neighbours;
         let scales = LocalScales::compute(&distances, neighbours, groups.members());
@@ -45,7 +46,8 @@ impl Beam {
             .map(|score| Some(score? / divisor))
             .collect();
         let typical = median(left_out.iter().flatten().copied().collect());
-        (BandFit { scales: scales.into_whole(), exponent, divisor, typical }, left_out)
+        let fit = BandFit { scales: scales.into_whole(), exponent, divisor, typical };
+        (fit, distances.into_outline(), left_out)
     }
 
     /// The exponent and divisor of a band, from single clips left out.

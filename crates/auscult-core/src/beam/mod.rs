@@ -9,7 +9,7 @@ pub(crate) use self::fit::BandFit;
 pub use self::settings::{Beam, BeamSettings, Method};
 use crate::{
     BandScore, ClipScore, ClipVectors, Detector, Error, References, Result, Scorer, View,
-    ViewScore, groups::Groups, memory::BandMemory,
+    ViewScore, groups::Groups, memory::BandMemory, panels::Outline,
 };
 
 impl Detector for Beam {
@@ -40,8 +40,8 @@ impl Beam {
             let (bands, left_out): (Vec<_>, Vec<_>) = memories
                 .into_iter()
                 .map(|memory| {
-                    let (fit, left_out) = self.fit_band(&memory, matrix, groups);
-                    (FittedBand::new(memory, fit, self.settings.rule), left_out)
+                    let (fit, outline, left_out) = self.fit_band(&memory, matrix, groups);
+                    (FittedBand::new(memory, outline, fit, self.settings.rule), left_out)
                 })
                 .unzip();
             fitted_views.push(FittedView { view, bands });
@@ -178,13 +178,17 @@ impl FittedBeam {
         left_out: Vec<Option<f64>>,
     ) -> Result<Self> {
         let prepared = beam.prepare(&references)?;
-        let rule = beam.settings.rule;
-        let band = |(memory, fit)| FittedBand::new(memory, fit, rule);
-        let views = prepared.into_iter().zip(fits).map(|((view, memories), fits)| FittedView {
-            view,
-            bands: memories.into_iter().zip(fits).map(band).collect(),
+        let (rule, axis_len) = (beam.settings.rule, references.axis_len());
+        let views = prepared.into_iter().zip(fits).map(|((view, memories), fits)| {
+            let matrix = references.matrix(view).unwrap_or_default();
+            let band = |(memory, fit): (BandMemory, BandFit)| {
+                let outline = Outline::of(memory.panels(matrix, axis_len));
+                FittedBand::new(memory, outline, fit, rule)
+            };
+            FittedView { view, bands: memories.into_iter().zip(fits).map(band).collect() }
         });
-        Ok(Self { views: views.collect(), beam, references, left_out })
+        let views = views.collect();
+        Ok(Self { views, beam, references, left_out })
     }
 }
 
