@@ -118,7 +118,8 @@ fn write_table(
 /// The numbers of a row.
 fn measured(clip: &ReportClip) -> [String; 7] {
     let Some(quality) = &clip.quality else { return [const { String::new() }; 7] };
-    let percent = |share: f64| format!("{:.1}", share * 100.0);
+    // Adding 0 makes a rounded -0 a plain 0.
+    let percent = |share: f64| format!("{:.1}", (share * 1000.0).round() / 10.0 + 0.0);
     let or_nothing = |value: Option<String>| value.unwrap_or_else(|| NOTHING.to_owned());
     [
         format!("{:.1}", quality.level_dbfs),
