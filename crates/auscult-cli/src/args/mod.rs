@@ -7,6 +7,7 @@ mod features;
 mod fit;
 mod format;
 mod input;
+mod metrics;
 mod model;
 mod report;
 mod score;
@@ -22,6 +23,7 @@ pub(crate) use self::{
     fit::{ComparingArguments, FitArguments},
     format::FormatArguments,
     input::{Clips, FrontEndArguments, InputArguments, VisitArguments},
+    metrics::MetricsArguments,
     model::{InspectArguments, ModelCommand},
     report::ReportArguments,
     score::{ExplainArguments, ScoreArguments, ScoringArguments},
@@ -85,6 +87,8 @@ pub(crate) enum Command {
     Model(ModelCommand),
     /// Compute feature vectors, for other tools.
     Features(FeaturesArguments),
+    /// Judge scores whose truth is known: AUC, partial AUC, official DCASE scores, intervals.
+    Metrics(MetricsArguments),
     /// Write synthetic machines: fan, pump, valve and slider, healthy and faulty.
     Synth(SynthArguments),
     /// Print a completion script for a shell.

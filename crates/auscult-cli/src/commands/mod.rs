@@ -8,6 +8,7 @@ mod features;
 mod fit;
 mod gathering;
 mod inspect;
+mod metrics;
 mod model;
 mod normal_clips;
 mod report;
@@ -45,6 +46,7 @@ pub(crate) fn run(arguments: Arguments, printer: &Printer) -> anyhow::Result<Out
         Command::Inspect(arguments) => inspect::run(&arguments, printer),
         Command::Model(command) => model::run(&command, printer),
         Command::Features(arguments) => features::run(&arguments, printer),
+        Command::Metrics(arguments) => metrics::run(&arguments, printer),
         Command::Synth(arguments) => synth::run(&arguments, printer),
         Command::Completions { shell } => {
             let mut script = Vec::new();

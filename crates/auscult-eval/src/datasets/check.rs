@@ -1,0 +1,183 @@
+//! What was found, against what is known.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::{Dataset, DatasetKind, Group, Known, Set, Year};
+use crate::metrics::{Domain, Label};
+
+/// How many clips a section has.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct GroupCounts {
+    /// Which part of the data set.
+    pub set: String,
+    /// The machine type.
+    pub machine: String,
+    /// The section.
+    pub section: String,
+    /// Training clips by domain; those without a domain count as source.
+    pub train_source: usize,
+    /// Training clips of the target domain.
+    pub train_target: usize,
+    /// Test clips: source normal, source anomalous, target normal, target anomalous; those without
+    /// a domain count as source.
+    pub test: [usize; 4],
+    /// Test clips without a label.
+    pub unlabelled: usize,
+    /// The known counts, where there are such.
+    pub known: Option<Known>,
+    /// What is wrong, in sentences.
+    pub problems: Vec<String>,
+}
+
+/// What a data set on disk has, and what it lacks.
+#[derive(Debug, Clone, Serialize)]
+pub struct CheckReport {
+    /// Which data set.
+    pub dataset: String,
+    /// The sections found.
+    pub sections: Vec<GroupCounts>,
+    /// Machines of the data set that are not there, by part.
+    pub missing: BTreeMap<&'static str, Vec<String>>,
+    /// Classes among the training clips (machine, section, attributes).
+    pub classes: usize,
+    /// How many there are known to be, if all is there.
+    pub known_classes: Option<usize>,
+    /// What was odd while reading.
+    pub remarks: Vec<String>,
+    /// Whether counts are those known, as far as they are known.
+    pub complete: bool,
+    /// A fingerprint of names, splits, labels and domains.
+    pub fingerprint: String,
+}
+
+impl CheckReport {
+    /// Looks at a data set.
+    pub fn of(dataset: &Dataset) -> Self {
+        let mut sections: Vec<GroupCounts> =
+            dataset.groups().iter().map(|group| counts(dataset.kind, group)).collect();
+        let mut missing = BTreeMap::new();
+        let mut known_classes = None;
+        if let DatasetKind::Dcase(year) = dataset.kind {
+            known_classes = year.known_classes();
+            missing = missing_machines(year, &sections);
+            check_totals(year, &mut sections);
+        }
+        let complete = sections.iter().all(|section| section.problems.is_empty())
+            && missing.values().all(Vec::is_empty);
+        Self {
+            dataset: dataset.kind.to_string(),
+            missing,
+            classes: dataset.class_count(),
+            known_classes,
+            remarks: dataset.remarks.clone(),
+            complete,
+            fingerprint: dataset.fingerprint(),
+            sections,
+        }
+    }
+}
+
+fn counts(kind: DatasetKind, group: &Group<'_>) -> GroupCounts {
+    let is_target = |domain: Option<Domain>| domain == Some(Domain::Target);
+    let train_target = group.train.iter().filter(|clip| is_target(clip.domain)).count();
+    let mut found = GroupCounts {
+        set: group.set.to_owned(),
+        machine: group.machine.to_owned(),
+        section: group.section.to_owned(),
+        train_source: group.train.len() - train_target,
+        train_target,
+        ..GroupCounts::default()
+    };
+    for clip in &group.test {
+        match clip.label {
+            None => found.unlabelled += 1,
+            Some(label) => {
+                let place =
+                    2 * usize::from(is_target(clip.domain)) + usize::from(label == Label::Anomaly);
+                found.test[place] += 1;
+            }
+        }
+    }
+    if let DatasetKind::Dcase(year) = kind {
+        let set = Set::ALL.into_iter().find(|set| set.name() == group.set);
+        found.known = set.and_then(|set| year.known(set, group.machine));
+    }
+    found.problems = problems(&found, group);
+    found
+}
+
+fn problems(found: &GroupCounts, group: &Group<'_>) -> Vec<String> {
+    let mut problems = Vec::new();
+    if group.train.is_empty() {
+        problems.push("no training clips".to_owned());
+    }
+    if group.test.is_empty() {
+        problems.push("no test clips".to_owned());
+    }
+    if found.unlabelled > 0 {
+        problems.push(format!(
+            "{} test clips without a label: scores only, no metric; name the evaluator's folder (--truth)",
+            found.unlabelled
+        ));
+    }
+    let Some(known) = found.known else { return problems };
+    let train = [
+        ("source", found.train_source, known.train_source),
+        ("target", found.train_target, known.train_target),
+    ];
+    for (domain, got, wanted) in train {
+        if got != wanted && !group.train.is_empty() {
+            problems.push(format!("{got} of {wanted} training clips of the {domain} domain"));
+        }
+    }
+    let total: usize = known.test.iter().flatten().sum();
+    match known.test {
+        Some(_) if group.test.is_empty() => {}
+        Some(_) if found.unlabelled > 0 && group.test.len() != total => {
+            problems.push(format!("{} of {total} test clips", group.test.len()));
+        }
+        Some(wanted) if found.unlabelled == 0 && found.test != wanted => problems.push(format!(
+            "test clips {:?}, known are {wanted:?} (source normal, source anomalous, target normal, target anomalous)",
+            found.test
+        )),
+        _ => {}
+    }
+    problems
+}
+
+fn missing_machines(year: Year, sections: &[GroupCounts]) -> BTreeMap<&'static str, Vec<String>> {
+    let is_there = |set: Set, machine: &str, section: &str| {
+        sections.iter().any(|found| {
+            (found.set.as_str(), found.machine.as_str(), found.section.as_str())
+                == (set.name(), machine, section)
+        })
+    };
+    let missing = |set: Set| {
+        let all = year.machines(set).iter().flat_map(move |machine| {
+            year.sections(set, machine).iter().map(move |section| (*machine, *section))
+        });
+        all.filter(|(machine, section)| !is_there(set, machine, section))
+            .map(|(machine, section)| format!("{machine} {section}"))
+            .collect()
+    };
+    Set::ALL.into_iter().map(|set| (set.name(), missing(set))).collect()
+}
+
+/// Where only the total of a machine's hidden test clips is known.
+fn check_totals(year: Year, sections: &mut [GroupCounts]) {
+    for machine in year.machines(Set::Evaluation) {
+        let Some(known) = year.known_evaluation_total(machine) else { continue };
+        let of_machine =
+            |found: &&mut GroupCounts| found.set == "eval" && found.machine == *machine;
+        let tested = |found: &GroupCounts| found.test.iter().sum::<usize>() + found.unlabelled;
+        let total: usize = sections.iter_mut().filter(of_machine).map(|found| tested(found)).sum();
+        if total == known || total == 0 {
+            continue;
+        }
+        if let Some(first) = sections.iter_mut().find(|found| of_machine(found)) {
+            first.problems.push(format!("{total} of {known} test clips of {machine} in all ids"));
+        }
+    }
+}

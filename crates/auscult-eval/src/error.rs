@@ -1,0 +1,82 @@
+//! The crate's error type.
+
+use std::{io, path::PathBuf};
+
+/// The result of any fallible operation in this crate.
+pub type Result<T> = std::result::Result<T, Error>;
+
+/// Why an operation in this crate failed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A score is NaN or infinite.
+    #[error("the score of {clip} is {score}; scores must be finite numbers: look at what made it")]
+    ScoreNotFinite {
+        /// Which clip.
+        clip: String,
+        /// The rejected score.
+        score: f64,
+    },
+    /// A file could not be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file could not be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A table does not have the form it should have.
+    #[error("{}, line {line}: {reason}", path.display())]
+    Table {
+        /// The file.
+        path: PathBuf,
+        /// The line, counted from 1.
+        line: u64,
+        /// What is wrong, and what is allowed.
+        reason: String,
+    },
+    /// A setting has a value outside its range.
+    #[error("{setting} must be {allowed}, got {got}")]
+    Setting {
+        /// The setting, as users know it.
+        setting: &'static str,
+        /// The values that are allowed.
+        allowed: String,
+        /// The rejected value.
+        got: String,
+    },
+    /// A data set is not what it should be.
+    #[error("{kind}: {reason}")]
+    Dataset {
+        /// Which data set.
+        kind: String,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// Something could not be fetched.
+    #[error("cannot fetch {url}: {reason}")]
+    Download {
+        /// What was asked for.
+        url: String,
+        /// What went wrong, and what to do.
+        reason: String,
+    },
+    /// The core refused.
+    #[error(transparent)]
+    Core(#[from] auscult_core::Error),
+}
+
+impl Error {
+    pub(crate) fn read(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Read { path, source }
+    }
+}

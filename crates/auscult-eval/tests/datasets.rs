@@ -1,0 +1,427 @@
+//! Layouts and traps of the data sets, on trees written here.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::{
+    fs::{self, File},
+    io::Write,
+    path::{Path, PathBuf},
+};
+
+use auscult_eval::{
+    datasets::{CheckReport, ClipFile, Dataset, DatasetClip, DatasetKind, Split, Truth, Year},
+    metrics::{Domain, Label},
+};
+use auscult_testing::{Layout, Machine, PerDomain, TreeRecipe, write_tree};
+
+/// Writes empty clips: names are all that counts here.
+fn write(root: &Path, names: &[&str]) {
+    for name in names {
+        let path = root.join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, b"").unwrap();
+    }
+}
+
+fn table(root: &Path, name: &str, text: &str) {
+    let path = root.join(name);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+fn open(year: Year, root: &Path) -> Dataset {
+    Dataset::open(DatasetKind::Dcase(year), &[root.to_owned()], None).unwrap()
+}
+
+fn with_truth(year: Year, root: &Path, truth: &Path) -> Dataset {
+    let truth = Truth::open(truth).unwrap();
+    Dataset::open(DatasetKind::Dcase(year), &[root.to_owned()], Some(&truth)).unwrap()
+}
+
+fn find<'a>(dataset: &'a Dataset, name: &str) -> &'a DatasetClip {
+    dataset.clips.iter().find(|clip| clip.name == name).unwrap_or_else(|| panic!("no {name}"))
+}
+
+#[test]
+fn layouts_of_the_challenge_of_baselines_and_of_toolkits_are_the_same_data() {
+    let clips = [
+        "fan/train/section_00_source_train_normal_0000_m-n_W.wav",
+        "fan/test/section_00_target_test_anomaly_0001_m-n_X.wav",
+    ];
+    let mut fingerprints = Vec::new();
+    for prefix in ["", "raw/", "dev_data/raw/", "original/dcase2023/dev_data/raw/", "dev_data/"] {
+        let root = tempfile::tempdir().unwrap();
+        write(
+            root.path(),
+            &clips.map(|clip| format!("{prefix}{clip}")).each_ref().map(String::as_str),
+        );
+        let dataset = open(Year::Y2023, root.path());
+        assert_eq!(dataset.clips.len(), 2, "{prefix}");
+        fingerprints.push(dataset.fingerprint());
+    }
+    fingerprints.dedup();
+    assert_eq!(fingerprints.len(), 1);
+}
+
+#[test]
+fn archives_are_read_in_place() {
+    let root = tempfile::tempdir().unwrap();
+    let mut archive = zip::ZipWriter::new(File::create(root.path().join("dev_fan.zip")).unwrap());
+    for name in ["fan/train/section_00_source_train_normal_0000_m-n_W.wav", "fan/attributes_00.csv"]
+    {
+        archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        archive.write_all(b"bytes of the clip").unwrap();
+    }
+    archive.finish().unwrap();
+    let dataset = open(Year::Y2023, root.path());
+    assert_eq!((dataset.clips.len(), dataset.clips[0].machine.as_str()), (1, "fan"));
+    assert!(matches!(dataset.clips[0].file, ClipFile::Archived { .. }));
+    let bytes = dataset.clips[0].file.bytes(&auscult_eval::datasets::Archives::default());
+    assert_eq!(bytes.unwrap(), b"bytes of the clip");
+}
+
+#[test]
+fn a_half_downloaded_archive_is_named() {
+    let root = tempfile::tempdir().unwrap();
+    table(root.path(), "dev_fan.zip", "PK\u{3}\u{4} and then the connection broke");
+    let error = Dataset::open(DatasetKind::Dcase(Year::Y2023), &[root.path().to_owned()], None);
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("dev_fan.zip") && error.contains("fetch it again"), "{error}");
+}
+
+#[test]
+fn two_roots_make_one_data_set() {
+    let (dev, eval) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    write(dev.path(), &["fan/train/section_00_source_train_normal_0000_x.wav"]);
+    write(eval.path(), &["Vacuum/test/section_00_0001.wav"]);
+    let roots: Vec<PathBuf> = [&dev, &eval].map(|root| root.path().to_owned()).to_vec();
+    let dataset = Dataset::open(DatasetKind::Dcase(Year::Y2023), &roots, None).unwrap();
+    let sets: Vec<&str> = dataset.clips.iter().map(|clip| clip.set.as_str()).collect();
+    assert_eq!(sets, ["dev", "eval"]);
+    assert_eq!(dataset.clips[1].label, None, "hidden");
+}
+
+#[test]
+fn dcase_2020_has_ids_and_no_domains() {
+    let root = tempfile::tempdir().unwrap();
+    write(
+        root.path(),
+        &[
+            "dev_data/fan/train/normal_id_00_00000000.wav",
+            "dev_data/fan/test/anomaly_id_00_00000003.wav",
+            "eval_data/fan/train/normal_id_01_00000000.wav",
+            "eval_data/fan/test/id_01_00000001.wav",
+        ],
+    );
+    let truth = tempfile::tempdir().unwrap();
+    let list = "fan\nid_01_00000001.wav,anomaly_id_01_00000000.wav,1\n";
+    table(truth.path(), "eval_data_list.csv", list);
+    let dataset = with_truth(Year::Y2020, root.path(), truth.path());
+    assert_eq!(find(&dataset, "id_01_00000001.wav").label, Some(Label::Anomaly));
+    assert!(dataset.clips.iter().all(|clip| clip.domain.is_none()));
+    let sections: Vec<_> =
+        dataset.groups().iter().map(|g| (g.set.to_owned(), g.section.to_owned())).collect();
+    assert_eq!(sections, [("dev".into(), "00".into()), ("eval".into(), "01".into())]);
+}
+
+#[test]
+fn dcase_2021_keeps_its_domains_in_folders() {
+    let root = tempfile::tempdir().unwrap();
+    write(
+        root.path(),
+        &[
+            "fan/train/section_03_target_train_normal_0000_strength_1.wav",
+            "fan/source_test/section_03_source_test_0000.wav",
+            "fan/target_test/section_03_target_test_0000.wav",
+            // The baseline's download also copies both into one folder.
+            "fan/test/section_03_source_test_0000.wav",
+            "fan/test/section_03_target_test_0000.wav",
+        ],
+    );
+    let truth = tempfile::tempdir().unwrap();
+    for (domain, label) in [("source", 1), ("target", 0)] {
+        table(
+            truth.path(),
+            &format!("ground_truth_data/ground_truth_fan_section_03_{domain}_test.csv"),
+            &format!("section_03_{domain}_test_0000.wav,{label}\n"),
+        );
+    }
+    let dataset = with_truth(Year::Y2021, root.path(), truth.path());
+    assert_eq!(dataset.clips.len(), 3, "each test clip once");
+    let source = find(&dataset, "section_03_source_test_0000.wav");
+    assert_eq!((source.domain, source.label), (Some(Domain::Source), Some(Label::Anomaly)));
+    let target = find(&dataset, "section_03_target_test_0000.wav");
+    assert_eq!((target.domain, target.label), (Some(Domain::Target), Some(Label::Normal)));
+}
+
+#[test]
+fn hidden_clips_get_label_and_domain_from_the_evaluator() {
+    let root = tempfile::tempdir().unwrap();
+    // Descriptions say section_00_test_0001; what is published is section_00_0001.
+    write(
+        root.path(),
+        &[
+            "Vacuum/test/section_00_0001.wav",
+            "Vacuum/test/section_00_test_0002.wav",
+            "Vacuum/test/section_00_0009.wav",
+        ],
+    );
+    let truth = tempfile::tempdir().unwrap();
+    let place =
+        |folder: &str| format!("evaluator/{folder}/ground_truth_Vacuum_section_00_test.csv");
+    table(
+        truth.path(),
+        &place("ground_truth_data"),
+        "section_00_0001.wav,1\nsection_00_0002.wav,0\n",
+    );
+    table(
+        truth.path(),
+        &place("ground_truth_domain"),
+        "section_00_0001.wav,1\nsection_00_0002.wav,0\n",
+    );
+    let dataset = with_truth(Year::Y2023, root.path(), truth.path());
+    let first = find(&dataset, "section_00_0001.wav");
+    assert_eq!((first.label, first.domain), (Some(Label::Anomaly), Some(Domain::Target)));
+    let second = find(&dataset, "section_00_test_0002.wav");
+    assert_eq!((second.label, second.domain), (Some(Label::Normal), Some(Domain::Source)));
+    assert!(dataset.remarks.iter().any(|remark| remark.contains("1 hidden test clips are not in")));
+    let error = Truth::open(root.path()).unwrap_err().to_string();
+    assert!(error.contains("no ground_truth_data folder"), "{error}");
+}
+
+/// Trap: renamed copies carry labels of a list that is wrong for ToyCar and ToyTrain 2022.
+#[test]
+fn the_wrong_list_of_2022_is_not_believed() {
+    let root = tempfile::tempdir().unwrap();
+    let clips = [
+        "ToyCar/test/section_03_0000.wav",
+        "ToyCar/test_rename/section_03_source_test_normal_0000_A1.wav",
+        "fan/test/section_03_0000.wav",
+        "fan/test_rename/section_03_target_test_anomaly_0000_W.wav",
+    ];
+    write(root.path(), &clips);
+    let truth = tempfile::tempdir().unwrap();
+    let place = |folder: &str| format!("{folder}/ground_truth_ToyCar_section_03_test.csv");
+    table(truth.path(), &place("ground_truth_data"), "section_03_0000.wav,1\n");
+    table(truth.path(), &place("ground_truth_domain"), "section_03_0000.wav,1\n");
+    let dataset = with_truth(Year::Y2022, root.path(), truth.path());
+    assert_eq!(dataset.clips.len(), 2, "{:?}", dataset.clips);
+    let car = dataset.clips.iter().find(|clip| clip.machine == "ToyCar").unwrap();
+    assert_eq!((car.label, car.domain), (Some(Label::Anomaly), Some(Domain::Target)));
+    let fan = dataset.clips.iter().find(|clip| clip.machine == "fan").unwrap();
+    assert_eq!(fan.label, Some(Label::Anomaly), "other machines' renamed copies are right");
+
+    let renamed_only = tempfile::tempdir().unwrap();
+    write(renamed_only.path(), &clips[1..2]);
+    let remarks = open(Year::Y2022, renamed_only.path()).remarks;
+    assert!(
+        remarks.iter().any(|remark| remark.contains("disagrees with the official")),
+        "{remarks:?}"
+    );
+    // And the list itself is refused.
+    table(
+        truth.path(),
+        "list.csv",
+        "ToyCar\nsection_03_0000.wav,section_03_source_test_normal_0000.wav\n",
+    );
+    let error = Truth::open(&truth.path().join("list.csv")).unwrap_err().to_string();
+    assert!(error.contains("disagrees"), "{error}");
+}
+
+/// Traps of 2024: RoboticArm's renamed clips lack a word, BrushlessMotor's have attributes only in test.
+#[test]
+fn odd_names_of_2024_are_read() {
+    let root = tempfile::tempdir().unwrap();
+    write(
+        root.path(),
+        &[
+            "RoboticArm/train/section_00_source_train_normal_0001_weight15_BckgF.wav",
+            "RoboticArm/test_rename/section_00_source_normal_0035_weight15_BckgF.wav",
+            "BrushlessMotor/train/section_00_source_train_normal_0001_noAttribute.wav",
+            "BrushlessMotor/test_rename/section_00_target_test_anomaly_0001_volt_1.5_wt_50.wav",
+        ],
+    );
+    let dataset = open(Year::Y2024, root.path());
+    let arm = find(&dataset, "section_00_source_normal_0035_weight15_BckgF.wav");
+    assert_eq!((arm.split, arm.label), (Split::Test, Some(Label::Normal)));
+    let motor = find(&dataset, "section_00_target_test_anomaly_0001_volt_1.5_wt_50.wav");
+    assert_eq!(motor.attributes, "volt_1.5_wt_50");
+    assert_eq!(dataset.class_count(), 2);
+}
+
+/// Trap: a folder with "normal" in its name says nothing about the clips in it.
+#[test]
+fn only_base_names_tell_labels() {
+    let root = tempfile::tempdir().unwrap();
+    write(
+        root.path(),
+        &["abnormal_backup/normal/fan/test/section_00_source_test_anomaly_0000_x.wav"],
+    );
+    let dataset = open(Year::Y2023, root.path());
+    assert_eq!(dataset.clips[0].label, Some(Label::Anomaly));
+    write(root.path(), &["more/fan/train/normal_not_a_dcase_name.wav"]);
+    let dataset = open(Year::Y2023, root.path());
+    assert!(dataset.remarks[0].contains("names of no known form"), "{:?}", dataset.remarks);
+}
+
+#[test]
+fn supplemental_clips_are_for_nothing_here() {
+    let root = tempfile::tempdir().unwrap();
+    write(
+        root.path(),
+        &[
+            "AutoTrash/supplemental/section_00_machine_0001_.wav",
+            "AutoTrash/train/section_00_source_train_normal_0000_.wav",
+        ],
+    );
+    let dataset = open(Year::Y2025, root.path());
+    let groups = dataset.groups();
+    assert_eq!((groups.len(), groups[0].train.len(), groups[0].test.len()), (1, 1, 0));
+    assert_eq!(dataset.clips.iter().filter(|clip| clip.split == Split::Supplemental).count(), 1);
+}
+
+#[test]
+fn attributes_come_from_tables_where_names_have_none() {
+    let root = tempfile::tempdir().unwrap();
+    write(
+        root.path(),
+        &[
+            "fan/train/section_00_source_train_normal_0000.wav",
+            "fan/train/section_00_source_train_normal_0001.wav",
+        ],
+    );
+    let remarks = open(Year::Y2022, root.path()).remarks;
+    assert!(remarks.iter().any(|remark| remark.contains("no attributes")), "{remarks:?}");
+    table(
+        root.path(),
+        "fan/attributes_00.csv",
+        "file_name,d1p,d1v\nfan/train/section_00_source_train_normal_0000.wav,m-n,W\n\
+         fan/train/section_00_source_train_normal_0001.wav,m-n,X\n",
+    );
+    let dataset = open(Year::Y2022, root.path());
+    assert_eq!(dataset.clips[0].attributes, "m-n_W");
+    assert_eq!(dataset.class_count(), 2);
+}
+
+#[test]
+fn classes_leave_domains_out() {
+    let root = tempfile::tempdir().unwrap();
+    write(
+        root.path(),
+        &[
+            "fan/train/section_00_source_train_normal_0000_noAttribute.wav",
+            "fan/train/section_00_target_train_normal_0001_noAttribute.wav",
+            "valve/train/section_00_source_train_normal_0000_pat_00.wav",
+            "valve/train/section_00_source_train_normal_0001_pat_01.wav",
+        ],
+    );
+    assert_eq!(open(Year::Y2024, root.path()).class_count(), 3);
+}
+
+#[test]
+fn mimii_is_split_as_its_baseline_splits_it() {
+    let root = tempfile::tempdir().unwrap();
+    let clips: Vec<String> = (0..5)
+        .map(|i| format!("0dB/pump/id_00/normal/{i:08}.wav"))
+        .chain((0..2).map(|i| format!("0dB/pump/id_00/abnormal/{i:08}.wav")))
+        .chain(["-6_dB_fan/fan/id_02/normal/00000000.wav".to_owned()])
+        .collect();
+    write(root.path(), &clips.iter().map(String::as_str).collect::<Vec<_>>());
+    let dataset = Dataset::open(DatasetKind::Mimii, &[root.path().to_owned()], None).unwrap();
+    let groups = dataset.groups();
+    let pump = groups.iter().find(|group| group.machine == "pump").unwrap();
+    assert_eq!((pump.set, pump.section), ("0dB", "00"));
+    let names =
+        |clips: &[&DatasetClip]| clips.iter().map(|clip| clip.name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&pump.train), ["00000002.wav", "00000003.wav", "00000004.wav"]);
+    assert_eq!(pump.test.len(), 4);
+    assert_eq!(groups.iter().find(|group| group.machine == "fan").unwrap().set, "min6dB");
+    assert!(dataset.remarks[0].contains("no abnormal clips"), "{:?}", dataset.remarks);
+}
+
+#[test]
+fn folders_and_manifests_with_labels_are_data_sets_too() {
+    let root = tempfile::tempdir().unwrap();
+    write(
+        root.path(),
+        &[
+            "pump/train/a.wav",
+            "pump/test/normal/b.wav",
+            "pump/test/faulty/c.wav",
+            "pump/test/unknown/d.wav",
+        ],
+    );
+    let open = |root: &Path| Dataset::open(DatasetKind::Folder, &[root.to_owned()], None);
+    let dataset = open(root.path()).unwrap();
+    assert_eq!(find(&dataset, "a.wav").split, Split::Train);
+    assert_eq!(find(&dataset, "c.wav").label, Some(Label::Anomaly));
+    assert_eq!(find(&dataset, "d.wav").label, None);
+    assert!(dataset.clips.iter().all(|clip| clip.machine == "pump"));
+
+    let halves = tempfile::tempdir().unwrap();
+    let clips: Vec<String> =
+        (0..6).map(|i| format!("normal/{i}.wav")).chain(["abnormal/x.wav".to_owned()]).collect();
+    write(halves.path(), &clips.iter().map(String::as_str).collect::<Vec<_>>());
+    let dataset = open(halves.path()).unwrap();
+    assert_eq!(dataset.clips.iter().filter(|clip| clip.split == Split::Test).count(), 2);
+    assert!(dataset.remarks[0].contains("the first 1 of 6 normal clips"), "{:?}", dataset.remarks);
+
+    let listed = tempfile::tempdir().unwrap();
+    table(
+        listed.path(),
+        "manifest.csv",
+        "path,split,label,domain\na.wav,train,,source\nb.wav,test,anomaly,target\n",
+    );
+    let dataset = open(listed.path()).unwrap();
+    assert_eq!(find(&dataset, "b.wav").domain, Some(Domain::Target));
+    for (text, message) in [
+        ("path,label\na.wav,0\n", "needs the columns path and split"),
+        ("path,split,label\na.wav,train,1\n", "line 2: an anomaly among the training clips"),
+        ("path,split,label\na.wav,dev,1\n", "split must be train or test, got \"dev\""),
+    ] {
+        table(listed.path(), "manifest.csv", text);
+        let error = open(listed.path()).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn a_wrong_root_is_told_with_what_was_looked_for() {
+    let root = tempfile::tempdir().unwrap();
+    write(root.path(), &["notes/fan/train/recording 1.wav"]);
+    for kind in [DatasetKind::Dcase(Year::Y2023), DatasetKind::Mimii, DatasetKind::Folder] {
+        let roots = [root.path().join("nowhere")];
+        assert!(Dataset::open(kind, &roots, None).unwrap_err().to_string().contains("nowhere"));
+    }
+    let error = Dataset::open(DatasetKind::Dcase(Year::Y2023), &[root.path().to_owned()], None);
+    let error = error.unwrap_err().to_string();
+    assert!(
+        error.contains("looked for <machine>/{train,test}/") && error.contains("recording 1.wav"),
+        "{error}"
+    );
+}
+
+#[test]
+fn checking_counts_against_what_is_known() {
+    let root = tempfile::tempdir().unwrap();
+    let recipe = TreeRecipe {
+        machines: vec![Machine::Fan, Machine::Pump],
+        layout: Layout::Dcase,
+        train: PerDomain { source: 3, target: 1 },
+        test_normal: PerDomain { source: 1, target: 1 },
+        test_anomalous: PerDomain { source: 1, target: 1 },
+        visits: 1,
+        seconds: 0.5,
+        ..TreeRecipe::default()
+    };
+    write_tree(&root.path().join("tree"), &recipe, &mut |_, _| {}).unwrap();
+    let report = CheckReport::of(&open(Year::Y2023, &root.path().join("tree")));
+    let fan = report.sections.iter().find(|section| section.machine == "fan").unwrap();
+    assert_eq!((fan.train_source, fan.train_target, fan.test), (3, 1, [1, 1, 1, 1]));
+    assert!(fan.problems.iter().any(|problem| problem.contains("3 of 990")), "{:?}", fan.problems);
+    assert!(!report.complete);
+    assert!(report.missing["dev"].contains(&"valve 00".to_owned()));
+    assert!(report.missing["eval"].contains(&"Vacuum 00".to_owned()));
+    let pump = report.sections.iter().find(|section| section.machine == "pump").unwrap();
+    assert_eq!(pump.known, None, "no machine of 2023");
+    assert!(report.remarks.iter().any(|remark| remark.contains("not of DCASE 2023")));
+}
