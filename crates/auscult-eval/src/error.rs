@@ -61,6 +61,22 @@ pub enum Error {
         /// What is wrong, and what to do.
         reason: String,
     },
+    /// A protocol is not what it should be.
+    #[error("{}: {reason}", path.display())]
+    Protocol {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A folder is not that of a run.
+    #[error("{} is no finished run: {reason}", path.display())]
+    Run {
+        /// The folder.
+        path: PathBuf,
+        /// What is missing.
+        reason: String,
+    },
     /// Something could not be fetched.
     #[error("cannot fetch {url}: {reason}")]
     Download {

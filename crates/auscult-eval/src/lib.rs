@@ -4,9 +4,19 @@
 //!
 //! 1. [`metrics`]: from scores and labels to figures with intervals.
 //! 2. [`datasets`]: what lies on the disk becomes clips with labels and domains.
+//! 3. [`features`]: clips become vectors, once.
+//! 4. [`systems`]: front ends and back ends by name score the clips of a section.
+//! 5. [`diagnostics`]: why bands help or not.
+//! 6. [`protocol`]: what to run on which data, as a file.
+//! 7. [`run`]: systems on data sets, and tables, pages and files from it.
 
 pub mod datasets;
+pub mod diagnostics;
 mod error;
+pub mod features;
 pub mod metrics;
+pub mod protocol;
+pub mod run;
+pub mod systems;
 
 pub use crate::error::{Error, Result};

@@ -7,6 +7,10 @@
 
 use std::{fs, path::Path, process::ExitCode};
 
+use auscult_core::BandSettings;
+use auscult_eval::diagnostics::{
+    ClipDiagnostics, DiagnosticsSettings, Regimes, diagnose, summarise,
+};
 use auscult_eval::metrics::{
     Domain, Figures, Label, OfficialScores, ScoreSet, Scored, SectionFigures, partial_auc,
     partial_auc_dcase2020,
@@ -32,10 +36,35 @@ fn main() -> ExitCode {
 
 fn trials_in(pack: &str, folder: &Path) -> Vec<Trial> {
     let metrics = folder.join("metrics/metrics.json");
-    vec![Trial::test(format!("{pack}::metrics"), move || {
+    let mut trials = vec![Trial::test(format!("{pack}::metrics"), move || {
         check_metrics(&serde_json::from_slice(&fs::read(&metrics).unwrap()).unwrap());
         Ok(())
-    })]
+    })];
+    for name in cases_with_diagnostics(&folder.join("backend")) {
+        let folder = folder.join("backend");
+        trials.push(Trial::test(format!("{pack}::diagnostics::{name}"), move || {
+            check_diagnostics(&folder, &name);
+            Ok(())
+        }));
+    }
+    assert!(trials.len() > 1, "no diagnostics in {}", folder.display());
+    trials
+}
+
+fn cases_with_diagnostics(folder: &Path) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .unwrap()
+        .filter_map(|entry| {
+            Some(entry.unwrap().file_name().to_str()?.strip_suffix(".json")?.to_owned())
+        })
+        .filter(|name| {
+            let text = fs::read(folder.join(format!("{name}.json"))).unwrap();
+            let case: Value = serde_json::from_slice(&text).unwrap();
+            case["diagnostics"].as_array().is_some_and(|found| !found.is_empty())
+        })
+        .collect();
+    names.sort();
+    names
 }
 
 #[track_caller]
@@ -131,4 +160,126 @@ fn set_of(case: &Value) -> ScoreSet {
             .map(|targets| if targets[index] == 0.0 { Domain::Source } else { Domain::Target }),
     };
     ScoreSet::new((0..scores.len()).map(clip).collect()).unwrap()
+}
+
+/// Per-clip scores and summaries of every case of the back end that has diagnostics.
+fn check_diagnostics(folder: &Path, name: &str) {
+    let case: Value =
+        serde_json::from_slice(&fs::read(folder.join(format!("{name}.json"))).unwrap()).unwrap();
+    let read =
+        |part: &str| golden::read_npy(folder.join(format!("{name}__{part}_tmean.npy"))).unwrap();
+    let narrow = |array: &golden::Array| -> Vec<Vec<f32>> {
+        let width = array.shape[1];
+        array
+            .values
+            .chunks_exact(width)
+            .map(|row| row.iter().map(|&value| value as f32).collect())
+            .collect()
+    };
+    let (references, clips) = (narrow(&read("ref")), narrow(&read("query")));
+    let rows = |rows: &'static [Vec<f32>]| rows.iter().map(Vec::as_slice).collect::<Vec<_>>();
+    let (references, clips) = (rows(references.leak()), rows(clips.leak()));
+    let numbers = |name: &str| -> Vec<i64> {
+        case[name].as_array().unwrap().iter().map(|value| value.as_i64().unwrap()).collect()
+    };
+    let labels: Vec<Label> = numbers("query_label")
+        .iter()
+        .map(|&label| if label == 0 { Label::Normal } else { Label::Anomaly })
+        .collect();
+    let domains: Vec<Option<Domain>> = numbers("query_domain")
+        .iter()
+        .map(|&domain| Some(if domain == 0 { Domain::Source } else { Domain::Target }))
+        .collect();
+    for wanted in case["diagnostics"].as_array().unwrap() {
+        let (width, stride) = (wanted["C"].as_u64().unwrap(), wanted["s"].as_u64().unwrap());
+        let bands = BandSettings::Windows { width: width as usize, stride: stride as usize };
+        let settings = DiagnosticsSettings { bands, neighbours: 0 };
+        let got = diagnose(&references, &clips, settings).unwrap();
+        let names = |what: &str| format!("{name} C {width} {what}");
+        type Part = (&'static str, fn(&ClipDiagnostics) -> f64);
+        let parts: [Part; 7] = [
+            ("S_glob", |clip| clip.global),
+            ("S_uni", |clip| clip.uniform),
+            ("S_sub", |clip| clip.sub_band),
+            ("P", |clip| clip.penalty),
+            ("B", |clip| clip.deviation),
+            ("B_def", |clip| clip.deviation_by_formula),
+            ("rho", |clip| clip.coupling),
+        ];
+        for (what, part) in parts {
+            let want = wanted[what].as_array().unwrap();
+            assert_eq!(want.len(), got.len());
+            for (index, (clip, want)) in got.iter().zip(want).enumerate() {
+                near(
+                    &names(&format!("{what}[{index}]")),
+                    part(clip),
+                    want.as_f64().unwrap(),
+                    1e-9,
+                    1e-12,
+                );
+            }
+        }
+        let nearest: Vec<u64> = got.iter().map(|clip| clip.nearest as u64).collect();
+        let want: Vec<u64> =
+            wanted["istar"].as_array().unwrap().iter().map(|v| v.as_u64().unwrap()).collect();
+        assert_eq!(nearest, want, "{}", names("istar"));
+        let layout = bands.layout(references[0].len()).unwrap();
+        for (key, regimes) in
+            [("summary_trivial", Regimes::One), ("summary_regime", Regimes::CouplingAndDomain)]
+        {
+            let summary =
+                summarise(&got, &labels, &domains, layout.bands().len(), regimes).unwrap();
+            check_summary(&names(key), &serde_json::to_value(&summary).unwrap(), &wanted[key]);
+        }
+    }
+}
+
+const SUMMARY_NAMES: [(&str, &str); 26] = [
+    ("bands", "N_b"),
+    ("variance_global", "var_glob"),
+    ("variance_uniform", "var_uni"),
+    ("variance_sub_band", "var_sub"),
+    ("variance_ratio_sub_uniform", "var_ratio_sub_uni"),
+    ("variance_ratio_uniform_global", "var_ratio_uni_glob"),
+    ("variance_ratio_sub_global", "var_ratio_sub_glob"),
+    ("gap_global", "gap_glob"),
+    ("gap_uniform", "gap_uni"),
+    ("gap_sub_band", "gap_sub"),
+    ("gap_penalty", "dP"),
+    ("gap_deviation", "dB"),
+    ("mean_gap_ratio", "mean_gap_ratio"),
+    ("d_prime_global", "dprime_glob"),
+    ("d_prime_uniform", "dprime_uni"),
+    ("d_prime_sub_band", "dprime_sub"),
+    ("mean_coupling", "rho_mean_normal"),
+    ("within_ratio", "g0"),
+    ("between_ratio", "gamma"),
+    ("covariance_ratio", "lambda"),
+    ("penalty_ratio", "p0"),
+    ("variance_bound", "C_var"),
+    ("regimes", "n_regimes"),
+    ("eta", "eta"),
+    ("proposition_holds", "prop1_holds"),
+    ("theorem_condition", "theorem_condition"),
+];
+
+fn check_summary(name: &str, got: &Value, want: &Value) {
+    let more = [
+        ("measured_condition", "measured_condition"),
+        ("d_prime_improves", "dprime_improves"),
+        ("theorem_consistent", "theorem_consistent"),
+    ];
+    for (ours, theirs) in SUMMARY_NAMES.into_iter().chain(more) {
+        let (got, want) = (&got[ours], &want[theirs]);
+        match (got.as_f64(), want.as_f64()) {
+            (Some(got), Some(want)) => near(&format!("{name} {ours}"), got, want, 1e-8, 1e-12),
+            _ => assert_eq!(got, want, "{name} {ours}"),
+        }
+    }
+}
+
+#[track_caller]
+fn near(name: &str, got: f64, want: f64, relative: f64, absolute: f64) {
+    let allowed = absolute + relative * want.abs();
+    assert!((got - want).abs() <= allowed, "{name}: got {got}, want {want}");
 }

@@ -15,7 +15,6 @@ mod roc;
 mod scores_file;
 mod separation;
 
-pub(crate) use self::random::Random;
 pub use self::{
     decisions::{DecisionFigures, Decisions, F1OverThresholds, f1_over_thresholds},
     figures::{AsdkitNames, Figures},
@@ -28,6 +27,10 @@ pub use self::{
     roc::{auc, partial_auc, partial_auc_dcase2020},
     scores_file::{ScoredClip, read_scores},
     separation::{Separation, separation},
+};
+pub(crate) use self::{
+    intervals::{Strata, percentiles},
+    random::Random,
 };
 
 use serde::{Deserialize, Serialize};

@@ -1,0 +1,215 @@
+//! 6. Protocols: what to run on which data, as a file.
+
+use std::{collections::BTreeSet, path::Path};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error, Result,
+    datasets::DatasetKind,
+    systems::{BackEnd, Sweep, SystemSettings},
+};
+
+/// A protocol as written in TOML: one table or figure.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Protocol {
+    /// A short name, for files.
+    pub name: String,
+    /// The heading of the table.
+    pub title: String,
+    /// The table or figure of the paper it repeats.
+    #[serde(default)]
+    pub paper: String,
+    /// What it is and how it differs from the paper, in sentences.
+    #[serde(default)]
+    pub about: String,
+    /// The data sets it is for.
+    pub datasets: Vec<DatasetKind>,
+    /// The parts of them; all if none is named.
+    #[serde(default)]
+    pub sets: Vec<String>,
+    /// Length of a clip.
+    #[serde(default = "ten_seconds")]
+    pub clip_seconds: f64,
+    /// Sample rate.
+    #[serde(default = "sixteen_kilohertz")]
+    pub sample_rate: u32,
+    /// Which channel is taken: 0, 1, ... or mean.
+    #[serde(default = "first_channel")]
+    pub channel: String,
+    /// The systems, in the order of the table.
+    #[serde(default, rename = "system")]
+    pub systems: Vec<SystemSettings>,
+    /// A setting that takes several values.
+    #[serde(default)]
+    pub sweep: Option<Sweep>,
+    /// Diagnostics of signal detection theory.
+    #[serde(default)]
+    pub diagnostics: Vec<DiagnosticsRequest>,
+}
+
+/// Diagnostics of one front end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DiagnosticsRequest {
+    /// The front end's name.
+    pub front_end: String,
+    /// Its convention.
+    #[serde(default)]
+    pub convention: Option<String>,
+    /// Band sizes; the whole axis is the global baseline.
+    pub band_widths: Vec<usize>,
+    /// Neighbours of local density normalisation; 0 is without.
+    #[serde(default = "without_and_with")]
+    pub neighbours: Vec<usize>,
+    /// The paper's rows.
+    #[serde(default)]
+    pub paper: Vec<PaperDiagnostics>,
+}
+
+/// A row of the paper's Table 6 (without local density normalisation).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(missing_docs, reason = "the columns of the table")]
+pub struct PaperDiagnostics {
+    pub dataset: DatasetKind,
+    pub band_width: usize,
+    pub variance_ratio_sub_uniform: f64,
+    pub variance_ratio_uniform_global: f64,
+    pub variance_ratio_sub_global: f64,
+    pub gap_global: f64,
+    pub gap_sub_band: f64,
+    pub d_prime_global: f64,
+    pub d_prime_sub_band: f64,
+}
+
+fn ten_seconds() -> f64 {
+    10.0
+}
+
+fn sixteen_kilohertz() -> u32 {
+    16_000
+}
+
+fn first_channel() -> String {
+    "0".to_owned()
+}
+
+fn without_and_with() -> Vec<usize> {
+    vec![0, 1]
+}
+
+impl Protocol {
+    /// Reads a protocol file, and makes one system of each value of a sweep.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Read`] if the file cannot be read, [`Error::Protocol`] with what is wrong in it.
+    pub fn open(path: &Path) -> Result<Self> {
+        let text = std::fs::read_to_string(path).map_err(Error::read(path))?;
+        Self::parse(&text).map_err(|reason| Error::Protocol { path: path.to_owned(), reason })
+    }
+
+    /// Reads the text of a protocol.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, in words.
+    pub fn parse(text: &str) -> std::result::Result<Self, String> {
+        let mut protocol: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        if let Some(sweep) = &protocol.sweep {
+            let (fusions, others): (Vec<_>, Vec<_>) =
+                protocol.systems.drain(..).partition(|system| system.back_end == BackEnd::Fusion);
+            protocol.systems = others
+                .iter()
+                .flat_map(|system| {
+                    // A system that stands still is the line the others are compared with.
+                    if system.series == "baseline" {
+                        vec![system.clone()]
+                    } else {
+                        sweep.expand(system)
+                    }
+                })
+                .chain(fusions)
+                .collect();
+        }
+        protocol.check()?;
+        Ok(protocol)
+    }
+
+    fn check(&self) -> std::result::Result<(), String> {
+        let mut names = BTreeSet::new();
+        if self.systems.is_empty() && self.diagnostics.is_empty() {
+            return Err("nothing to run: add a [[system]] or [[diagnostics]]".to_owned());
+        }
+        if self.datasets.is_empty() {
+            return Err(
+                "datasets is empty; name dcase2020 to dcase2026, mimii or folder".to_owned()
+            );
+        }
+        if self.name.is_empty() || self.name.contains(['/', '\\']) {
+            return Err(format!("name must be usable as a file name, got {:?}", self.name));
+        }
+        for system in &self.systems {
+            if system.name.is_empty() || !names.insert(system.name.as_str()) {
+                return Err(format!(
+                    "each system needs a name of its own, got {:?} twice or empty",
+                    system.name
+                ));
+            }
+        }
+        for system in &self.systems {
+            if let Some(missing) =
+                system.members.iter().find(|member| !names.contains(member.as_str()))
+            {
+                return Err(format!(
+                    "{:?} is made of {missing:?}, which is no system here",
+                    system.name
+                ));
+            }
+            if system.back_end == BackEnd::Fusion && system.members.is_empty() {
+                return Err(format!("{:?} is a fusion and needs members = [...]", system.name));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn mistakes_are_told() {
+        let head = "name = 'a'\ntitle = 'b'\ndatasets = ['folder']\n";
+        for (text, message) in [
+            ("", "nothing to run"),
+            ("[[system]]\nname = 'x'\n[[system]]\nname = 'x'", "a name of its own"),
+            ("[[system]]\nname = 'x'\nneighbors = 1", "unknown field `neighbors`"),
+            ("[[system]]\nname = 'x'\nback_end = 'fusion'", "needs members"),
+            ("[[system]]\nname = 'x'\nback_end = 'fusion'\nmembers = ['y']", "no system here"),
+            ("[[system]]\nname = 'x'\nmethod = 'gamma'", "unknown method \"gamma\"; known: global"),
+        ] {
+            let error = Protocol::parse(&format!("{head}{text}")).unwrap_err();
+            assert!(error.contains(message), "{error}");
+        }
+        let error =
+            Protocol::parse("name = 'a'\ntitle = 'b'\ndatasets = ['dcase2019']").unwrap_err();
+        assert!(error.contains("one of dcase2020"), "{error}");
+    }
+
+    #[test]
+    fn a_sweep_makes_a_system_of_each_value() {
+        let protocol = Protocol::parse(
+            "name = 'k'\ntitle = 't'\ndatasets = ['folder']\n[sweep]\nparameter = 'neighbours'\n\
+             values = [1, 2]\naxis = 'K'\n[[system]]\nname = 'BEAM'\nmethod = 'beam'\n\
+             density_exponent = 'auto'\n[[system]]\nname = 'global'\nseries = 'baseline'",
+        )
+        .unwrap();
+        let names: Vec<&str> = protocol.systems.iter().map(|system| system.name.as_str()).collect();
+        assert_eq!(names, ["BEAM, K = 1", "BEAM, K = 2", "global"]);
+        assert_eq!(protocol.systems[1].neighbours, 2);
+        assert_eq!(protocol.systems[1].series, "BEAM");
+    }
+}

@@ -1,0 +1,156 @@
+//! Two runs, or two systems, on the same clips: is the difference more than chance?
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::{SectionResult, results::score_of};
+use crate::{
+    datasets::DatasetKind,
+    metrics::{Interval, Random, ScoreSet, Scored, Strata, percentiles},
+};
+
+/// The difference of two systems on one part of a data set.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Comparison {
+    /// The data set.
+    pub dataset: DatasetKind,
+    /// The part of it.
+    pub set: String,
+    /// The first system.
+    pub first: String,
+    /// The second.
+    pub second: String,
+    /// Clips both have scored.
+    pub clips: usize,
+    /// The first's score on those.
+    pub first_score: f64,
+    /// The second's.
+    pub second_score: f64,
+    /// Second minus first.
+    pub difference: f64,
+    /// 95 % of the differences on clips drawn with replacement, the same for both.
+    pub interval: Option<Interval>,
+    /// Twice the share of draws on the other side of zero: how often chance alone does this.
+    pub p_value: Option<f64>,
+}
+
+/// A section's clips that both have scored, in the same order.
+struct Pair {
+    machine: String,
+    section: String,
+    first: Vec<Scored>,
+    second: Vec<Scored>,
+}
+
+/// Compares a system of one run with a system of another (or of the same) on every part that both
+/// have, over `samples` paired draws.
+pub fn compare(
+    first: (&[SectionResult], &str),
+    second: (&[SectionResult], &str),
+    samples: usize,
+) -> Vec<Comparison> {
+    let mut parts: BTreeMap<(DatasetKind, String), Vec<Pair>> = BTreeMap::new();
+    for section in first.0 {
+        let same = |other: &&SectionResult| {
+            (other.dataset, &other.set, &other.machine, &other.section)
+                == (section.dataset, &section.set, &section.machine, &section.section)
+        };
+        let Some(other) = second.0.iter().find(same) else { continue };
+        if let Some(pair) = pair((section, first.1), (other, second.1)) {
+            parts.entry((section.dataset, section.set.clone())).or_default().push(pair);
+        }
+    }
+    parts
+        .into_iter()
+        .filter_map(|((dataset, set), pairs)| {
+            let machines: Vec<(&str, &str)> =
+                pairs.iter().map(|pair| (&*pair.machine, &*pair.section)).collect();
+            let whole =
+                pairs.iter().map(|pair| (0..pair.first.len()).collect()).collect::<Vec<_>>();
+            let (first_score, second_score) = scores(dataset, &machines, &pairs, &whole)?;
+            let drawn = draws(dataset, &machines, &pairs, samples);
+            Some(Comparison {
+                dataset,
+                set,
+                first: first.1.to_owned(),
+                second: second.1.to_owned(),
+                clips: pairs.iter().map(|pair| pair.first.len()).sum(),
+                first_score,
+                second_score,
+                difference: second_score - first_score,
+                p_value: p_value(&drawn),
+                interval: percentiles(drawn),
+            })
+        })
+        .collect()
+}
+
+fn pair(first: (&SectionResult, &str), second: (&SectionResult, &str)) -> Option<Pair> {
+    let scores = |(section, system): (&SectionResult, &str)| -> Option<BTreeMap<String, Scored>> {
+        let found = section.systems.iter().find(|result| result.system == system)?;
+        let clips = section.clips.iter().zip(&found.scores);
+        let named = clips.filter_map(|(clip, &score)| {
+            Some((clip.name.clone(), Scored { score, label: clip.label?, domain: clip.domain }))
+        });
+        Some(named.collect())
+    };
+    let (ours, theirs) = (scores(first)?, scores(second)?);
+    let both = ours.iter().filter_map(|(name, one)| Some((*one, *theirs.get(name)?)));
+    let (left, right): (Vec<Scored>, Vec<Scored>) = both.unzip();
+    (!left.is_empty()).then(|| Pair {
+        machine: first.0.machine.clone(),
+        section: first.0.section.clone(),
+        first: left,
+        second: right,
+    })
+}
+
+fn scores(
+    dataset: DatasetKind,
+    machines: &[(&str, &str)],
+    pairs: &[Pair],
+    chosen: &[Vec<usize>],
+) -> Option<(f64, f64)> {
+    let of = |side: fn(&Pair) -> &Vec<Scored>| {
+        let sets: Vec<ScoreSet> = pairs
+            .iter()
+            .zip(chosen)
+            .map(|(pair, indices)| {
+                ScoreSet::of_checked(indices.iter().map(|&index| side(pair)[index]).collect())
+            })
+            .collect();
+        score_of(dataset, machines, &sets.iter().collect::<Vec<_>>())
+    };
+    Some((of(|pair| &pair.first)?, of(|pair| &pair.second)?))
+}
+
+fn draws(
+    dataset: DatasetKind,
+    machines: &[(&str, &str)],
+    pairs: &[Pair],
+    samples: usize,
+) -> Vec<f64> {
+    let strata: Vec<Strata> = pairs.iter().map(|pair| Strata::of(&pair.first)).collect();
+    (0..samples)
+        .into_par_iter()
+        .filter_map(|sample| {
+            let mut random = Random::of(2, sample as u64);
+            let chosen: Vec<Vec<usize>> =
+                strata.iter().map(|strata| strata.draw(&mut random).collect()).collect();
+            let (first, second) = scores(dataset, machines, pairs, &chosen)?;
+            Some(second - first)
+        })
+        .collect()
+}
+
+fn p_value(differences: &[f64]) -> Option<f64> {
+    let count = differences.len() as f64;
+    let share = |side: fn(f64) -> bool| {
+        // One more than seen: no number of draws shows that something never happens.
+        (differences.iter().filter(|&&difference| side(difference)).count() as f64 + 1.0)
+            / (count + 1.0)
+    };
+    (!differences.is_empty()).then(|| (2.0 * share(|d| d <= 0.0).min(share(|d| d >= 0.0))).min(1.0))
+}

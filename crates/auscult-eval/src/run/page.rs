@@ -1,0 +1,202 @@
+//! One HTML page with the tables and figures of a run; it loads nothing.
+
+use std::{collections::BTreeMap, fmt::Write};
+
+use super::{
+    DiagnosticsRow, ResultRow, RunResults,
+    chart::{Chart, escape},
+    tables::{cell, facts, notes, part_name},
+};
+use crate::datasets::DatasetKind;
+
+const STYLE: &str = "\
+:root{color-scheme:light dark;--ink:#1a1a1a;--paper:#fff;--faint:#d8d8d8;--c0:#0b62a4;--c1:#c2410c;--c2:#15803d;--c3:#7e22ce;--c4:#a16207;--c5:#be185d;--c6:#0e7490;--c7:#4b5563}
+@media(prefers-color-scheme:dark){:root{--ink:#e8e8e8;--paper:#161616;--faint:#3a3a3a;--c0:#7cc4ff;--c1:#ff9d6b;--c2:#7ee2a0;--c3:#d6a8ff;--c4:#f2cc60;--c5:#ff8fc0;--c6:#67e3f5;--c7:#b4bcc8}}
+body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:72rem;margin:2rem auto;padding:0 1rem}
+table{border-collapse:collapse;font-size:.9rem}th,td{padding:.25rem .6rem;border-bottom:1px solid var(--faint);text-align:right}
+th:first-child,td:first-child{text-align:left}tr.group td{font-style:italic;padding-top:.8rem}
+.wide{overflow-x:auto}figure{display:inline-block;margin:0 1rem 1rem 0;width:min(40rem,100%)}svg{width:100%;height:auto}
+text{fill:var(--ink);font-size:12px}.head{font-weight:600;font-size:14px}.end{text-anchor:end}.middle{text-anchor:middle}
+.grid{stroke:var(--faint)}.axis{stroke:var(--ink)}polyline{fill:none;stroke-width:2}.level{stroke-dasharray:4 4}
+.s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}.s4{stroke:var(--c4)}.s5{stroke:var(--c5)}.s6{stroke:var(--c6)}.s7{stroke:var(--c7)}
+.mark.s0{fill:var(--c0)}.mark.s1{fill:var(--c1)}.mark.s2{fill:var(--c2)}.mark.s3{fill:var(--c3)}.mark.s4{fill:var(--c4)}.mark.s5{fill:var(--c5)}.mark.s6{fill:var(--c6)}.mark.s7{fill:var(--c7)}
+";
+
+const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+
+/// The page of a run.
+pub fn page(results: &RunResults) -> String {
+    let mut out = String::new();
+    let title = escape(&results.protocol.title);
+    let _ = write!(
+        out,
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<p>{}</p>\n",
+        escape(results.protocol.about.trim())
+    );
+    table(&mut out, results);
+    let charts = charts(results);
+    if !charts.is_empty() {
+        out.push_str("<h2>Figures</h2>\n");
+        for (index, chart) in charts.iter().enumerate() {
+            out.push_str(&chart.render(&format!("f{index}")));
+        }
+    }
+    list(&mut out, "Not run, or run in part", &notes(results));
+    list(&mut out, "Where this comes from", &facts(results));
+    out.push_str("</body>\n</html>\n");
+    out
+}
+
+fn list(out: &mut String, title: &str, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    let _ = writeln!(out, "<h2>{title}</h2>\n<ul>");
+    for line in lines {
+        let _ = writeln!(out, "<li>{}</li>", escape(line));
+    }
+    out.push_str("</ul>\n");
+}
+
+fn table(out: &mut String, results: &RunResults) {
+    let parts = results.parts();
+    if parts.is_empty() {
+        return;
+    }
+    out.push_str("<p>Scores in %, with 95 % intervals; the paper's score in brackets.</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n<tr><th>system</th>");
+    for (dataset, set) in &parts {
+        let _ = write!(out, "<th>{}</th>", escape(&part_name(*dataset, set)));
+    }
+    out.push_str("</tr>\n");
+    let mut group = "";
+    for system in &results.protocol.systems {
+        if system.group != group {
+            group = &system.group;
+            let _ = writeln!(
+                out,
+                "<tr class=\"group\"><td colspan=\"{}\">{}</td></tr>",
+                parts.len() + 1,
+                escape(group)
+            );
+        }
+        let _ = write!(out, "<tr><td>{}</td>", escape(&system.name));
+        for (dataset, set) in &parts {
+            let text = results.row(*dataset, set, &system.name).map_or_else(String::new, cell);
+            let _ = write!(out, "<td>{}</td>", escape(&text));
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</table></div>\n");
+}
+
+fn charts(results: &RunResults) -> Vec<Chart> {
+    let mut charts = Vec::new();
+    for (dataset, set) in results.parts() {
+        let rows: Vec<&ResultRow> =
+            results.rows.iter().filter(|row| row.dataset == dataset && row.set == set).collect();
+        let sweep = results.protocol.sweep.as_ref();
+        if let Some(sweep) = sweep {
+            charts.push(Chart {
+                title: part_name(dataset, &set),
+                x_name: sweep.axis.clone(),
+                y_name: "score in %".to_owned(),
+                series: sweep_series(&rows),
+                levels: rows
+                    .iter()
+                    .filter(|row| row.x.is_none())
+                    .filter_map(|row| Some((row.system.clone(), 100.0 * row.score?)))
+                    .collect(),
+            });
+        }
+    }
+    charts.extend(noise_chart(results));
+    charts.extend(diagnostics_charts(&results.diagnostics));
+    charts
+}
+
+fn sweep_series(rows: &[&ResultRow]) -> Vec<(String, Vec<(f64, f64)>)> {
+    let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+    for row in rows {
+        let (Some(x), Some(score)) = (row.x, row.score) else { continue };
+        match series.iter_mut().find(|(name, _)| *name == row.series) {
+            Some((_, points)) => points.push((x, 100.0 * score)),
+            None => series.push((row.series.clone(), vec![(x, 100.0 * score)])),
+        }
+    }
+    series
+}
+
+/// MIMII's features by signal-to-noise ratio.
+fn noise_chart(results: &RunResults) -> Option<Chart> {
+    let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+    for row in
+        results.rows.iter().filter(|row| row.dataset == DatasetKind::Mimii && row.x.is_none())
+    {
+        let ratio = match row.set.as_str() {
+            "min6dB" => -6.0,
+            "0dB" => 0.0,
+            "6dB" => 6.0,
+            _ => continue,
+        };
+        let Some(score) = row.score else { continue };
+        match series.iter_mut().find(|(name, _)| *name == row.system) {
+            Some((_, points)) => points.push((ratio, 100.0 * score)),
+            None => series.push((row.system.clone(), vec![(ratio, 100.0 * score)])),
+        }
+    }
+    for (_, points) in &mut series {
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    }
+    (!series.is_empty()).then(|| Chart {
+        title: "MIMII by signal-to-noise ratio".to_owned(),
+        x_name: "signal-to-noise ratio in dB".to_owned(),
+        y_name: "score in %".to_owned(),
+        series,
+        levels: Vec::new(),
+    })
+}
+
+/// Variance, gap and d' of bands over those of global matching, against the band size.
+fn diagnostics_charts(rows: &[DiagnosticsRow]) -> Vec<Chart> {
+    type Figure = (&'static str, fn(&DiagnosticsRow) -> Option<f64>);
+    const FIGURES: [Figure; 3] = [
+        ("variance ratio", |row| row.variance_ratio_sub_global),
+        ("mean-gap ratio", |row| row.mean_gap_ratio),
+        ("d' ratio", |row| row.d_prime_ratio),
+    ];
+    let mut groups: BTreeMap<(&str, usize), Vec<&DiagnosticsRow>> = BTreeMap::new();
+    for row in rows {
+        groups.entry((&row.front_end, row.neighbours)).or_default().push(row);
+    }
+    let mut charts = Vec::new();
+    for ((front_end, neighbours), rows) in groups {
+        for (name, figure) in FIGURES {
+            let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+            for row in &rows {
+                let Some(value) = figure(row) else { continue };
+                let part = part_name(row.dataset, &row.set);
+                let point = (row.band_width as f64, value);
+                match series.iter_mut().find(|(other, _)| *other == part) {
+                    Some((_, points)) => points.push(point),
+                    None => series.push((part, vec![point])),
+                }
+            }
+            let density = if neighbours == 0 {
+                "no LDN".to_owned()
+            } else {
+                format!("LDN, K = {neighbours}")
+            };
+            charts.push(Chart {
+                title: format!("{front_end}: {name}, bands / global ({density})"),
+                x_name: "band size".to_owned(),
+                y_name: name.to_owned(),
+                series,
+                levels: vec![("as global matching".to_owned(), 1.0)],
+            });
+        }
+    }
+    charts
+}

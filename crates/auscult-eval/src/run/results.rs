@@ -1,0 +1,330 @@
+//! From sections to the rows of a table.
+
+use std::collections::BTreeMap;
+
+use rayon::prelude::*;
+use serde::Serialize;
+
+use super::SectionResult;
+use crate::{
+    datasets::{DatasetKind, Year},
+    diagnostics::Summary,
+    metrics::{
+        Interval, OfficialScores, Random, ScoreSet, SectionFigures, Strata, arithmetic_mean,
+        percentiles,
+    },
+    protocol::{PaperDiagnostics, Protocol},
+    systems::SystemSettings,
+};
+
+/// Where and with what a run was made.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct RunFacts {
+    /// The command line.
+    pub command: String,
+    /// Version and commit of the program.
+    pub program: String,
+    /// Processor and cores.
+    pub machine: String,
+    /// When it ended, if that is to be told.
+    pub date: String,
+    /// Each data set with a fingerprint of its names and labels.
+    pub data: BTreeMap<String, String>,
+    /// What could not be run, and the command for it.
+    pub not_run: Vec<String>,
+    /// What was odd.
+    pub remarks: Vec<String>,
+}
+
+/// One system on one part of a data set.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ResultRow {
+    /// The data set.
+    pub dataset: DatasetKind,
+    /// The part of it; empty if it has none.
+    pub set: String,
+    /// The system.
+    pub system: String,
+    /// The heading it stands under.
+    pub group: String,
+    /// The curve it is a point of.
+    pub series: String,
+    /// Its place on the figure's axis.
+    pub x: Option<f64>,
+    /// Which score is the headline.
+    pub measure: &'static str,
+    /// The headline score; `None` where labels are missing or the system could not run.
+    pub score: Option<f64>,
+    /// Its 95 % interval, clips drawn within sections, labels and domains.
+    pub interval: Option<Interval>,
+    /// The paper's score, where the protocol is the same.
+    pub paper: Option<f64>,
+    /// Every convention's score.
+    pub official_scores: OfficialScores,
+    /// Each section.
+    pub sections: Vec<SectionFigures>,
+    /// Why there is no score.
+    pub problem: Option<String>,
+}
+
+/// Mean diagnostics of one front end and band size over the sections of a part.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[expect(missing_docs, reason = "means of the fields of Summary")]
+pub struct DiagnosticsRow {
+    pub dataset: DatasetKind,
+    pub set: String,
+    pub front_end: String,
+    pub band_width: usize,
+    pub neighbours: usize,
+    pub sections: usize,
+    pub variance_ratio_sub_uniform: Option<f64>,
+    pub variance_ratio_uniform_global: Option<f64>,
+    pub variance_ratio_sub_global: Option<f64>,
+    pub gap_global: Option<f64>,
+    pub gap_sub_band: Option<f64>,
+    pub mean_gap_ratio: Option<f64>,
+    pub d_prime_global: Option<f64>,
+    pub d_prime_sub_band: Option<f64>,
+    pub d_prime_ratio: Option<f64>,
+    /// Sections in which Proposition 1 holds, with regimes by coupling and domain.
+    pub proposition_holds: usize,
+    /// Sections in which the condition of Theorem 1 holds.
+    pub theorem_condition: usize,
+    /// Sections in which the condition with the measured variance ratio holds.
+    pub measured_condition: usize,
+    /// Sections in which bands have the larger d'.
+    pub d_prime_improves: usize,
+    /// Sections that do not contradict Theorem 1.
+    pub theorem_consistent: usize,
+    pub paper: Option<PaperDiagnostics>,
+}
+
+/// All rows of a run.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RunResults {
+    /// The protocol.
+    pub protocol: Protocol,
+    /// Where and with what.
+    pub facts: RunFacts,
+    /// The rows, by data set, part and system.
+    pub rows: Vec<ResultRow>,
+    /// The diagnostics, by data set, part, front end, band size.
+    pub diagnostics: Vec<DiagnosticsRow>,
+    /// Files that could not be used.
+    pub problems: Vec<String>,
+}
+
+impl RunResults {
+    /// Gathers the sections of a run; intervals take `samples` draws, none if that is 0.
+    pub fn new(
+        protocol: Protocol,
+        facts: RunFacts,
+        sections: &[SectionResult],
+        samples: usize,
+    ) -> Self {
+        let mut parts: BTreeMap<(DatasetKind, &str), Vec<&SectionResult>> = BTreeMap::new();
+        for section in sections {
+            parts.entry((section.dataset, &section.set)).or_default().push(section);
+        }
+        let rows = parts
+            .iter()
+            .flat_map(|((dataset, set), sections)| {
+                protocol.systems.iter().map(|system| row(*dataset, set, sections, system, samples))
+            })
+            .collect();
+        let diagnostics = parts
+            .iter()
+            .flat_map(|((dataset, set), sections)| diagnostics(*dataset, set, sections, &protocol))
+            .collect();
+        let problems = sections.iter().flat_map(|section| section.problems.clone()).collect();
+        Self { protocol, facts, rows, diagnostics, problems }
+    }
+
+    /// Parts of data sets, in order.
+    pub fn parts(&self) -> Vec<(DatasetKind, String)> {
+        let mut parts: Vec<(DatasetKind, String)> =
+            self.rows.iter().map(|row| (row.dataset, row.set.clone())).collect();
+        parts.dedup();
+        parts
+    }
+
+    /// The row of a system on a part.
+    pub fn row(&self, dataset: DatasetKind, set: &str, system: &str) -> Option<&ResultRow> {
+        self.rows
+            .iter()
+            .find(|row| row.dataset == dataset && row.set == set && row.system == system)
+    }
+}
+
+/// The score that stands for a data set, and its name.
+pub(super) fn headline(
+    dataset: DatasetKind,
+    scores: &OfficialScores,
+) -> (&'static str, Option<f64>) {
+    match dataset {
+        DatasetKind::Dcase(Year::Y2020) | DatasetKind::Mimii => {
+            ("mean of AUC and pAUC over ids", scores.dcase2020)
+        }
+        DatasetKind::Dcase(Year::Y2021) => ("official score", scores.dcase2021),
+        DatasetKind::Dcase(_) => ("official score", scores.dcase2022),
+        DatasetKind::Folder if scores.dcase2022.is_some() => {
+            ("harmonic mean of source AUC, target AUC and pAUC", scores.dcase2022)
+        }
+        DatasetKind::Folder => ("mean of AUC and pAUC", scores.dcase2020),
+    }
+}
+
+fn row(
+    dataset: DatasetKind,
+    set: &str,
+    sections: &[&SectionResult],
+    system: &SystemSettings,
+    samples: usize,
+) -> ResultRow {
+    let problem_of = |section: &&SectionResult| {
+        let found = section.systems.iter().find(|result| result.system == system.name)?;
+        found.problem.as_ref().map(|problem| format!("{}: {problem}", section.name()))
+    };
+    let machines: Vec<(&str, &str)> =
+        sections.iter().map(|section| (&*section.machine, &*section.section)).collect();
+    let sets: Vec<ScoreSet> =
+        sections.iter().map(|section| section.scores_of(&system.name)).collect();
+    let sets_by_reference: Vec<&ScoreSet> = sets.iter().collect();
+    let figures = figures(&machines, &sets_by_reference);
+    let official_scores = OfficialScores::of(&figures, &sets_by_reference);
+    let (measure, score) = headline(dataset, &official_scores);
+    let unlabelled = || {
+        let missing = sets.iter().any(|set| set.clips().is_empty());
+        missing.then(|| {
+            "test clips have no labels: scores only (name the evaluator's folder with --truth)"
+                .to_owned()
+        })
+    };
+    let one_class =
+        || score.is_none().then(|| "a section has clips of one class or domain only".to_owned());
+    let problem = sections.iter().find_map(problem_of).or_else(unlabelled).or_else(one_class);
+    let name = dataset.to_string();
+    let part = if set.is_empty() { name } else { format!("{name}/{set}") };
+    ResultRow {
+        dataset,
+        set: set.to_owned(),
+        system: system.name.clone(),
+        group: system.group.clone(),
+        series: system.series.clone(),
+        x: system.x,
+        measure,
+        score,
+        interval: score.and_then(|_| interval(dataset, &machines, &sets, samples)),
+        paper: system.paper.get(&part).map(|percent| percent / 100.0),
+        official_scores,
+        sections: figures,
+        problem,
+    }
+}
+
+fn figures(machines: &[(&str, &str)], sets: &[&ScoreSet]) -> Vec<SectionFigures> {
+    machines
+        .iter()
+        .zip(sets)
+        .map(|((machine, section), set)| SectionFigures {
+            machine: (*machine).to_owned(),
+            section: (*section).to_owned(),
+            figures: set.figures(),
+        })
+        .collect()
+}
+
+/// The headline of sets drawn with replacement.
+fn interval(
+    dataset: DatasetKind,
+    machines: &[(&str, &str)],
+    sets: &[ScoreSet],
+    samples: usize,
+) -> Option<Interval> {
+    if samples == 0 {
+        return None;
+    }
+    let strata: Vec<Strata> = sets.iter().map(|set| Strata::of(set.clips())).collect();
+    let values: Option<Vec<f64>> = (0..samples)
+        .into_par_iter()
+        .map(|sample| {
+            let mut random = Random::of(1, sample as u64);
+            let drawn: Vec<ScoreSet> = sets
+                .iter()
+                .zip(&strata)
+                .map(|(set, strata)| {
+                    let clips = strata.draw(&mut random).map(|index| set.clips()[index]);
+                    ScoreSet::of_checked(clips.collect())
+                })
+                .collect();
+            score_of(dataset, machines, &drawn.iter().collect::<Vec<_>>())
+        })
+        .collect();
+    percentiles(values?)
+}
+
+/// The headline score of sets.
+pub(super) fn score_of(
+    dataset: DatasetKind,
+    machines: &[(&str, &str)],
+    sets: &[&ScoreSet],
+) -> Option<f64> {
+    headline(dataset, &OfficialScores::of(&figures(machines, sets), sets)).1
+}
+
+fn diagnostics(
+    dataset: DatasetKind,
+    set: &str,
+    sections: &[&SectionResult],
+    protocol: &Protocol,
+) -> Vec<DiagnosticsRow> {
+    let mut groups: BTreeMap<(String, usize, usize), Vec<(&Summary, Option<&Summary>)>> =
+        BTreeMap::new();
+    for found in sections.iter().flat_map(|section| &section.diagnostics) {
+        let key = (found.front_end.clone(), found.neighbours, found.band_width);
+        groups.entry(key).or_default().push((&found.one_regime, found.by_regime.as_ref()));
+    }
+    let paper_of = |front_end: &str, width: usize| {
+        protocol
+            .diagnostics
+            .iter()
+            .filter(|request| front_end.starts_with(&request.front_end))
+            .flat_map(|request| &request.paper)
+            .find(|row| row.dataset == dataset && row.band_width == width)
+            .cloned()
+    };
+    groups
+        .into_iter()
+        .map(|((front_end, neighbours, band_width), found)| {
+            let mean = |part: fn(&Summary) -> Option<f64>| {
+                arithmetic_mean(found.iter().filter_map(|(one, _)| part(one)))
+            };
+            let count = |part: fn(&Summary) -> Option<bool>| {
+                found.iter().filter(|(one, by)| part(by.unwrap_or(one)) == Some(true)).count()
+            };
+            DiagnosticsRow {
+                dataset,
+                set: set.to_owned(),
+                paper: (neighbours == 0).then(|| paper_of(&front_end, band_width)).flatten(),
+                front_end,
+                band_width,
+                neighbours,
+                sections: found.len(),
+                variance_ratio_sub_uniform: mean(|s| s.variance_ratio_sub_uniform),
+                variance_ratio_uniform_global: mean(|s| s.variance_ratio_uniform_global),
+                variance_ratio_sub_global: mean(|s| s.variance_ratio_sub_global),
+                gap_global: mean(|s| Some(s.gap_global)),
+                gap_sub_band: mean(|s| Some(s.gap_sub_band)),
+                mean_gap_ratio: mean(|s| s.mean_gap_ratio),
+                d_prime_global: mean(|s| s.d_prime_global),
+                d_prime_sub_band: mean(|s| s.d_prime_sub_band),
+                d_prime_ratio: mean(|s| s.d_prime_ratio),
+                proposition_holds: count(|s| s.proposition_holds),
+                theorem_condition: count(|s| s.theorem_condition),
+                measured_condition: count(|s| s.measured_condition),
+                d_prime_improves: count(|s| s.d_prime_improves),
+                theorem_consistent: count(|s| s.theorem_consistent),
+            }
+        })
+        .collect()
+}

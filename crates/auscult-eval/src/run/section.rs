@@ -1,0 +1,187 @@
+//! What a run keeps of one section.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    Error, Result,
+    datasets::{DatasetKind, Group},
+    diagnostics::Summary,
+    metrics::{Domain, Label, ScoreSet, Scored},
+};
+
+/// One test clip.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TestClip {
+    /// Its base name.
+    pub name: String,
+    /// What it is, if that is known.
+    pub label: Option<Label>,
+    /// Its domain, if it has one.
+    pub domain: Option<Domain>,
+}
+
+/// What one system made of the section.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SystemResult {
+    /// The system's name.
+    pub system: String,
+    /// The score of each test clip, in order; empty if the system could not run.
+    pub scores: Vec<f64>,
+    /// Why it could not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
+    /// The 90 % point of a gamma distribution fitted to left-out scores, as the baselines decide.
+    pub threshold_gamma: Option<f64>,
+    /// The 90 % point of the left-out scores themselves.
+    pub threshold_quantile: Option<f64>,
+}
+
+/// Diagnostics of one front end and band size.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct DiagnosticsResult {
+    /// The front end, with its convention.
+    pub front_end: String,
+    /// The band size.
+    pub band_width: usize,
+    /// Neighbours of local density normalisation; 0 is without.
+    pub neighbours: usize,
+    /// With all clips in one regime.
+    pub one_regime: Summary,
+    /// With regimes by coupling and domain.
+    pub by_regime: Option<Summary>,
+}
+
+/// Everything about one section.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SectionResult {
+    /// What it depends on: settings, and names, sizes and times of the files.
+    pub fingerprint: String,
+    /// The data set.
+    pub dataset: DatasetKind,
+    /// The part of it.
+    pub set: String,
+    /// The machine type.
+    pub machine: String,
+    /// The section.
+    pub section: String,
+    /// How many clips were learned from.
+    pub train: usize,
+    /// The test clips.
+    pub clips: Vec<TestClip>,
+    /// What each system made of it.
+    pub systems: Vec<SystemResult>,
+    /// Diagnostics that were asked for.
+    #[serde(default)]
+    pub diagnostics: Vec<DiagnosticsResult>,
+    /// Files that could not be used.
+    #[serde(default)]
+    pub problems: Vec<String>,
+}
+
+impl SectionResult {
+    /// A result without scores yet.
+    pub(super) fn new(dataset: DatasetKind, group: &Group<'_>, fingerprint: String) -> Self {
+        Self {
+            fingerprint,
+            dataset,
+            set: group.set.to_owned(),
+            machine: group.machine.to_owned(),
+            section: group.section.to_owned(),
+            train: 0,
+            clips: Vec::new(),
+            systems: Vec::new(),
+            diagnostics: Vec::new(),
+            problems: Vec::new(),
+        }
+    }
+
+    /// The name of its file in a run's folder.
+    pub fn file_name(&self) -> String {
+        let plain = |text: &str| -> String {
+            text.chars()
+                .map(|c| if c.is_alphanumeric() || c == '-' || c == '.' { c } else { '_' })
+                .collect()
+        };
+        let set = if self.set.is_empty() { "all" } else { &self.set };
+        format!(
+            "{}_{}_{}_{}.json",
+            self.dataset,
+            plain(set),
+            plain(&self.machine),
+            plain(&self.section)
+        )
+    }
+
+    /// `fan 00`, for people.
+    pub fn name(&self) -> String {
+        format!("{} {}", self.machine, self.section).trim().to_owned()
+    }
+
+    /// The labelled scores of a system; empty if it could not run.
+    pub fn scores_of(&self, system: &str) -> ScoreSet {
+        let Some(found) = self.systems.iter().find(|result| result.system == system) else {
+            return ScoreSet::default();
+        };
+        let scored = |(clip, &score): (&TestClip, &f64)| {
+            Some(Scored { score, label: clip.label?, domain: clip.domain })
+        };
+        ScoreSet::of_checked(self.clips.iter().zip(&found.scores).filter_map(scored).collect())
+    }
+
+    /// The file of this section in a folder, if it is there and was made from the same.
+    pub(super) fn load_same(&self, folder: &Path) -> Option<Self> {
+        let text = fs::read(folder.join(self.file_name())).ok()?;
+        let found: Self = serde_json::from_slice(&text).ok()?;
+        (found.fingerprint == self.fingerprint).then_some(found)
+    }
+
+    /// Writes the section whole or not at all.
+    pub(super) fn save(&self, folder: &Path) -> Result<()> {
+        let path = folder.join(self.file_name());
+        let wrong = |source: std::io::Error| Error::Write { path: path.clone(), source };
+        fs::create_dir_all(folder).map_err(wrong)?;
+        let text = serde_json::to_vec(self).map_err(|error| wrong(error.into()))?;
+        auscult_store::write_atomically(&path, &text)
+            .map_err(|error| wrong(std::io::Error::other(error)))
+    }
+}
+
+/// Reads the sections a run kept, sorted by file name.
+///
+/// # Errors
+///
+/// [`Error::Run`] if the folder is not that of a run.
+pub fn read_sections(run: &Path) -> Result<Vec<SectionResult>> {
+    let folder = run.join(SECTIONS_FOLDER);
+    let wrong = |reason: String| Error::Run { path: run.to_owned(), reason };
+    let entries = fs::read_dir(&folder).map_err(|_| {
+        wrong(format!(
+            "no folder {SECTIONS_FOLDER}; name the folder that auscult bench run --out wrote"
+        ))
+    })?;
+    let mut paths: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|found| found == "json"))
+        .collect();
+    paths.sort();
+    if paths.is_empty() {
+        return Err(wrong("no section is finished yet".to_owned()));
+    }
+    paths
+        .into_iter()
+        .map(|path| {
+            let bytes = fs::read(&path).map_err(Error::read(&path))?;
+            serde_json::from_slice(&bytes)
+                .map_err(|error| wrong(format!("{} cannot be read: {error}", path.display())))
+        })
+        .collect()
+}
+
+/// Where a run keeps its sections.
+pub(super) const SECTIONS_FOLDER: &str = "sections";

@@ -1,0 +1,120 @@
+//! Files as the official evaluators of each year take them.
+
+use std::{
+    fmt::Write,
+    fs,
+    path::{Path, PathBuf},
+};
+
+use super::SectionResult;
+use crate::{
+    Error, Result,
+    datasets::{DatasetKind, Year},
+    metrics::Domain,
+};
+
+/// Which threshold decides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Threshold {
+    /// The 90 % point of a gamma distribution of left-out scores, as the baselines do.
+    #[default]
+    Gamma,
+    /// The 90 % point of the left-out scores themselves.
+    Quantile,
+}
+
+/// Writes `anomaly_score_*.csv` and, since 2021, `decision_result_*.csv` of one system; returns the
+/// files.
+///
+/// # Errors
+///
+/// [`Error::Dataset`] if the data set has no such form or a section lacks scores or a threshold,
+/// [`Error::Write`] if a file cannot be written.
+pub fn write_submission(
+    sections: &[SectionResult],
+    system: &str,
+    threshold: Threshold,
+    folder: &Path,
+) -> Result<Vec<PathBuf>> {
+    fs::create_dir_all(folder).map_err(write_error(folder))?;
+    let mut written = Vec::new();
+    for section in sections {
+        let wrong = |reason: String| Error::Dataset {
+            kind: format!("{} {}", section.dataset, section.name()),
+            reason,
+        };
+        let DatasetKind::Dcase(year) = section.dataset else {
+            return Err(wrong(
+                "only DCASE has submission files; its scores are in the run's folder".to_owned(),
+            ));
+        };
+        let found =
+            section.systems.iter().find(|result| result.system == system).ok_or_else(|| {
+                let names: Vec<&str> = section.systems.iter().map(|found| &*found.system).collect();
+                wrong(format!("there is no system {system:?}; there are {}", names.join(", ")))
+            })?;
+        if let Some(problem) = &found.problem {
+            return Err(wrong(format!("{system} has no scores: {problem}")));
+        }
+        let limit = match threshold {
+            Threshold::Gamma => found.threshold_gamma,
+            Threshold::Quantile => found.threshold_quantile,
+        };
+        let clips = || section.clips.iter().zip(&found.scores);
+        for (name, wanted) in parts(year, section) {
+            let rows: Vec<(&str, f64)> = clips()
+                .filter(|(clip, _)| wanted.is_none() || clip.domain == wanted)
+                .map(|(clip, &score)| (clip.name.as_str(), score))
+                .collect();
+            written.push(write(
+                folder,
+                &format!("anomaly_score_{name}.csv"),
+                rows.iter().map(|(clip, score)| format!("{clip},{score}")),
+            )?);
+            if year == Year::Y2020 {
+                continue;
+            }
+            let limit = limit.ok_or_else(|| {
+                wrong(format!(
+                    "{system} has no left-out scores to decide by; submit another system"
+                ))
+            })?;
+            let decisions =
+                rows.iter().map(|(clip, score)| format!("{clip},{}", u8::from(*score > limit)));
+            written.push(write(folder, &format!("decision_result_{name}.csv"), decisions)?);
+        }
+    }
+    Ok(written)
+}
+
+/// The middle of the file names of a section, and the domain of each.
+fn parts(year: Year, section: &SectionResult) -> Vec<(String, Option<Domain>)> {
+    let SectionResult { machine, section, .. } = section;
+    match year {
+        Year::Y2020 => vec![(format!("{machine}_id_{section}"), None)],
+        Year::Y2021 => Domain::ALL
+            .map(|domain| {
+                (format!("{machine}_section_{section}_{}_test", domain.name()), Some(domain))
+            })
+            .to_vec(),
+        _ => vec![(format!("{machine}_section_{section}_test"), None)],
+    }
+}
+
+/// No header, comma, line feed; the evaluators sort rows before they compare.
+fn write(folder: &Path, name: &str, rows: impl Iterator<Item = String>) -> Result<PathBuf> {
+    let path = folder.join(name);
+    let mut text = String::new();
+    for row in rows {
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{}", row.replace(".flac,", ".wav,"));
+    }
+    auscult_store::write_atomically(&path, text.as_bytes())
+        .map_err(|error| write_error(&path)(std::io::Error::other(error)))?;
+    Ok(path)
+}
+
+fn write_error(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+    let path = path.to_owned();
+    move |source| Error::Write { path, source }
+}

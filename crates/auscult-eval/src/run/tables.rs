@@ -1,0 +1,289 @@
+//! Results as Markdown and as LaTeX.
+
+use std::fmt::Write;
+
+use super::{DiagnosticsRow, ResultRow, RunResults};
+use crate::datasets::DatasetKind;
+
+/// The results as one Markdown page.
+pub fn markdown(results: &RunResults) -> String {
+    let mut text = String::new();
+    let protocol = &results.protocol;
+    line(&mut text, format_args!("# {}\n", protocol.title));
+    if !protocol.about.is_empty() {
+        line(&mut text, format_args!("{}\n", protocol.about.trim()));
+    }
+    for fact in facts(results) {
+        line(&mut text, format_args!("- {fact}"));
+    }
+    let parts = results.parts();
+    if !results.rows.is_empty() {
+        line(
+            &mut text,
+            format_args!("\nScores in %, with 95 % intervals; the paper's score in brackets.\n"),
+        );
+        let heads: Vec<String> =
+            parts.iter().map(|(dataset, set)| part_name(*dataset, set)).collect();
+        line(&mut text, format_args!("| system | {} |", heads.join(" | ")));
+        line(&mut text, format_args!("|---|{}", "---|".repeat(parts.len())));
+        let mut group = "";
+        for system in &protocol.systems {
+            if system.group != group {
+                group = &system.group;
+                line(&mut text, format_args!("| **{group}** |{}", " |".repeat(parts.len())));
+            }
+            let cells: Vec<String> = parts
+                .iter()
+                .map(|(dataset, set)| {
+                    results.row(*dataset, set, &system.name).map_or_else(String::new, cell)
+                })
+                .collect();
+            line(&mut text, format_args!("| {} | {} |", system.name, cells.join(" | ")));
+        }
+    }
+    let notes = notes(results);
+    if !notes.is_empty() {
+        line(&mut text, format_args!("\n## Not run, or run in part\n"));
+        for note in notes {
+            line(&mut text, format_args!("- {note}"));
+        }
+    }
+    sections(&mut text, results);
+    diagnostics(&mut text, &results.diagnostics);
+    text
+}
+
+/// `dcase2023 dev`.
+pub(super) fn part_name(dataset: DatasetKind, set: &str) -> String {
+    format!("{dataset} {set}").trim().to_owned()
+}
+
+/// Where the results come from, in lines.
+pub(super) fn facts(results: &RunResults) -> Vec<String> {
+    let (protocol, facts) = (&results.protocol, &results.facts);
+    let mut lines = Vec::new();
+    let mut add = |name: &str, value: &str| {
+        if !value.is_empty() {
+            lines.push(format!("{name}: {value}"));
+        }
+    };
+    add("protocol", &protocol.name);
+    add("the paper's", &protocol.paper);
+    add(
+        "command",
+        &if facts.command.is_empty() { String::new() } else { format!("`{}`", facts.command) },
+    );
+    add("program", &facts.program);
+    add("machine", &facts.machine);
+    add("date", &facts.date);
+    for (dataset, fingerprint) in &facts.data {
+        add("data", &format!("{dataset}, fingerprint of names and labels {fingerprint}"));
+    }
+    lines
+}
+
+/// What is missing, and why; the same reason once.
+pub(super) fn notes(results: &RunResults) -> Vec<String> {
+    let mut notes = results.facts.not_run.clone();
+    for row in &results.rows {
+        if let Some(problem) = &row.problem {
+            notes.push(format!("{}, {}: {problem}", row.system, part_name(row.dataset, &row.set)));
+        }
+    }
+    notes.extend(results.facts.remarks.iter().cloned());
+    notes.extend(results.problems.iter().cloned());
+    notes.dedup();
+    notes
+}
+
+/// `56.9 [55.0, 58.1] (57.0)`.
+pub(super) fn cell(row: &ResultRow) -> String {
+    let Some(score) = row.score else { return "-".to_owned() };
+    let mut text = percent(score);
+    if let Some(interval) = row.interval {
+        let _ = write!(text, " [{}, {}]", percent(interval.low), percent(interval.high));
+    }
+    if let Some(paper) = row.paper {
+        let _ = write!(text, " ({})", percent(paper));
+    }
+    text
+}
+
+pub(super) fn percent(share: f64) -> String {
+    format!("{:.1}", 100.0 * share)
+}
+
+fn sections(text: &mut String, results: &RunResults) {
+    // A table a part; sweeps have their figures instead.
+    if results.rows.iter().all(|row| row.x.is_some()) {
+        return;
+    }
+    for (dataset, set) in results.parts() {
+        let rows: Vec<&ResultRow> = results
+            .rows
+            .iter()
+            .filter(|row| row.dataset == dataset && row.set == set && row.score.is_some())
+            .collect();
+        let Some(first) = rows.first() else { continue };
+        line(text, format_args!("\n## {}: each section\n", part_name(dataset, &set)));
+        line(
+            text,
+            format_args!(
+                "{} in %; AUC / pAUC, and source / target AUC where there are domains.\n",
+                first.measure
+            ),
+        );
+        let heads: Vec<String> = first
+            .sections
+            .iter()
+            .map(|found| format!("{} {}", found.machine, found.section))
+            .collect();
+        line(text, format_args!("| system | {} |", heads.join(" | ")));
+        line(text, format_args!("|---|{}", "---|".repeat(heads.len())));
+        for row in rows {
+            let cells: Vec<String> = row
+                .sections
+                .iter()
+                .map(|found| {
+                    let show = |value: Option<f64>| value.map_or_else(|| "-".to_owned(), percent);
+                    let figures = &found.figures;
+                    let mut cell = format!("{} / {}", show(figures.auc), show(figures.pauc));
+                    if figures.auc_source.is_some() && figures.auc_target.is_some() {
+                        let _ = write!(
+                            cell,
+                            ", {} / {}",
+                            show(figures.auc_source),
+                            show(figures.auc_target)
+                        );
+                    }
+                    cell
+                })
+                .collect();
+            line(text, format_args!("| {} | {} |", row.system, cells.join(" | ")));
+        }
+    }
+}
+
+fn diagnostics(text: &mut String, rows: &[DiagnosticsRow]) {
+    if rows.is_empty() {
+        return;
+    }
+    line(
+        text,
+        format_args!(
+            "\n## Diagnostics\n\nMeans over sections; the paper's in brackets. Counts of sections: Proposition 1 holds, the condition of \
+         Theorem 1 holds (with its bound; with the measured variance ratio), d' improves, Theorem 1 is not contradicted.\n"
+        ),
+    );
+    line(
+        text,
+        format_args!(
+            "| part | front end | K | band | Var sub/uni | Var uni/glob | Var sub/glob | gap glob | gap sub | d' glob | d' sub | d' ratio | P1 | T1 | measured | d' up | T1 consistent |"
+        ),
+    );
+    line(text, format_args!("|{}", "---|".repeat(17)));
+    for row in rows {
+        let paper = row.paper.as_ref();
+        let show = |value: Option<f64>, paper: Option<f64>| {
+            let number = |value: f64| {
+                if value.abs() < 0.001 && value != 0.0 {
+                    format!("{value:.3e}")
+                } else {
+                    format!("{value:.3}")
+                }
+            };
+            let ours = value.map_or_else(|| "-".to_owned(), number);
+            paper.map_or(ours.clone(), |paper| format!("{ours} ({})", number(paper)))
+        };
+        let of = |count: usize| format!("{count}/{}", row.sections);
+        let cells = [
+            part_name(row.dataset, &row.set),
+            row.front_end.clone(),
+            row.neighbours.to_string(),
+            row.band_width.to_string(),
+            show(row.variance_ratio_sub_uniform, paper.map(|p| p.variance_ratio_sub_uniform)),
+            show(row.variance_ratio_uniform_global, paper.map(|p| p.variance_ratio_uniform_global)),
+            show(row.variance_ratio_sub_global, paper.map(|p| p.variance_ratio_sub_global)),
+            show(row.gap_global, paper.map(|p| p.gap_global)),
+            show(row.gap_sub_band, paper.map(|p| p.gap_sub_band)),
+            show(row.d_prime_global, paper.map(|p| p.d_prime_global)),
+            show(row.d_prime_sub_band, paper.map(|p| p.d_prime_sub_band)),
+            show(row.d_prime_ratio, None),
+            of(row.proposition_holds),
+            of(row.theorem_condition),
+            of(row.measured_condition),
+            of(row.d_prime_improves),
+            of(row.theorem_consistent),
+        ];
+        line(text, format_args!("| {} |", cells.join(" | ")));
+    }
+}
+
+/// The main table as LaTeX (package booktabs).
+pub fn latex(results: &RunResults) -> String {
+    let parts = results.parts();
+    let mut text = String::new();
+    line(
+        &mut text,
+        format_args!(
+            "% {} (auscult, protocol {})",
+            escape(&results.protocol.title),
+            results.protocol.name
+        ),
+    );
+    line(&mut text, format_args!("\\begin{{tabular}}{{l{}}}\n\\toprule", "r".repeat(parts.len())));
+    let heads: Vec<String> =
+        parts.iter().map(|(dataset, set)| escape(&part_name(*dataset, set))).collect();
+    line(&mut text, format_args!("System & {} \\\\\n\\midrule", heads.join(" & ")));
+    let mut group = "";
+    for system in &results.protocol.systems {
+        if system.group != group {
+            group = &system.group;
+            line(
+                &mut text,
+                format_args!(
+                    "\\multicolumn{{{}}}{{l}}{{\\textit{{{}}}}} \\\\",
+                    parts.len() + 1,
+                    escape(group)
+                ),
+            );
+        }
+        let cells: Vec<String> = parts
+            .iter()
+            .map(|(dataset, set)| {
+                let row = results.row(*dataset, set, &system.name);
+                let score = row.and_then(|row| row.score).map_or_else(|| "--".to_owned(), percent);
+                match row.and_then(|row| row.paper) {
+                    Some(paper) => format!("{score} ({})", percent(paper)),
+                    None => score,
+                }
+            })
+            .collect();
+        line(&mut text, format_args!("{} & {} \\\\", escape(&system.name), cells.join(" & ")));
+    }
+    line(&mut text, format_args!("\\bottomrule\n\\end{{tabular}}"));
+    text
+}
+
+/// The text with LaTeX's own signs escaped.
+fn escape(text: &str) -> String {
+    let mut out = String::new();
+    for letter in text.chars() {
+        match letter {
+            '&' | '%' | '$' | '#' | '_' | '{' | '}' => {
+                out.push('\\');
+                out.push(letter);
+            }
+            '\\' => out.push_str("\\textbackslash{}"),
+            '~' => out.push_str("\\textasciitilde{}"),
+            '^' => out.push_str("\\textasciicircum{}"),
+            _ => out.push(letter),
+        }
+    }
+    out
+}
+
+fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(text, "{words}");
+}

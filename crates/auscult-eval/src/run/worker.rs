@@ -1,0 +1,394 @@
+//! Runs systems over the sections of a data set.
+
+use std::{
+    collections::BTreeMap,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use auscult_audio::ChannelRule;
+use auscult_core::{
+    BandSettings, ClipLength, ClipSettings, ClipVectors, FrontEnd, FrontEndSettings, Provenance,
+    References, View,
+    calibration::gamma::{GammaFit, GammaForm},
+};
+use serde_json::json;
+
+use super::section::{DiagnosticsResult, SECTIONS_FOLDER, SectionResult, SystemResult, TestClip};
+use crate::{
+    Result,
+    datasets::{Archives, ClipFile, Dataset, DatasetClip, Group},
+    diagnostics::{DiagnosticsSettings, Regimes, diagnose, summarise},
+    features::Features,
+    metrics::{Domain, Label},
+    protocol::DiagnosticsRequest,
+    systems::{self, BackEnd, SectionVectors, SystemScores, SystemSettings, fuse},
+};
+
+/// Makes a front end from its name and convention, or says why it cannot.
+pub type FrontEndMaker =
+    dyn Fn(&str, Option<&str>, ClipLength) -> std::result::Result<Arc<dyn FrontEnd>, String> + Sync;
+
+/// The front ends of the core.
+///
+/// # Errors
+///
+/// In words, if the core does not bring the front end.
+pub fn built_in_front_end(
+    name: &str,
+    convention: Option<&str>,
+    length: ClipLength,
+) -> std::result::Result<Arc<dyn FrontEnd>, String> {
+    FrontEndSettings::named(name, convention)
+        .and_then(|settings| settings.build(length))
+        .map_err(|error| error.to_string())
+}
+
+/// Hears how a run goes.
+pub trait RunProgress: Sync {
+    /// A section begins, with so many clips to read in all.
+    fn section(&self, name: &str, clips: usize);
+
+    /// A clip's vectors are there.
+    fn clip(&self);
+
+    /// Whether to stop; what is finished is kept.
+    fn is_stopped(&self) -> bool;
+}
+
+/// How sound is read and where things are kept.
+pub struct RunSettings<'a> {
+    /// Length and rate of clips.
+    pub clip: ClipSettings,
+    /// Which channel is taken.
+    pub channel: ChannelRule,
+    /// The feature cache, if there is to be one.
+    pub cache: Option<&'a Path>,
+    /// The run's folder: finished sections are kept in it and not computed again.
+    pub out: Option<&'a Path>,
+    /// Makes front ends.
+    pub front_ends: &'a FrontEndMaker,
+    /// Hears how it goes.
+    pub progress: &'a dyn RunProgress,
+}
+
+/// Runs every system on every section; `None` if it was stopped.
+///
+/// One section is in memory at a time.
+///
+/// # Errors
+///
+/// If a setting is out of range or a finished section cannot be kept. What a single system or file
+/// cannot do is told in the results.
+pub fn evaluate(
+    dataset: &Dataset,
+    systems: &[SystemSettings],
+    diagnostics: &[DiagnosticsRequest],
+    settings: &RunSettings<'_>,
+) -> Result<Option<Vec<SectionResult>>> {
+    let name = dataset.kind.to_string();
+    let systems: Vec<SystemSettings> =
+        systems.iter().map(|system| system.for_dataset(&name)).collect();
+    let front_ends = make_front_ends(&systems, diagnostics, settings)?;
+    let work = Work { dataset, systems, diagnostics, settings, front_ends };
+    let folder: Option<PathBuf> = settings.out.map(|out| out.join(SECTIONS_FOLDER));
+    let archives = Archives::default();
+    let mut results = Vec::new();
+    for group in dataset.groups() {
+        if group.test.is_empty() {
+            continue;
+        }
+        let begun = SectionResult::new(dataset.kind, &group, work.fingerprint(&group));
+        if let Some(done) = folder.as_deref().and_then(|folder| begun.load_same(folder)) {
+            results.push(done);
+            continue;
+        }
+        let Some(result) = work.section(begun, &group, &archives) else { return Ok(None) };
+        if let Some(folder) = &folder {
+            result.save(folder)?;
+        }
+        results.push(result);
+    }
+    Ok(Some(results))
+}
+
+type FrontEndKey = (String, Option<String>);
+
+fn make_front_ends(
+    systems: &[SystemSettings],
+    diagnostics: &[DiagnosticsRequest],
+    settings: &RunSettings<'_>,
+) -> Result<BTreeMap<FrontEndKey, std::result::Result<Features, String>>> {
+    let length = settings.clip.check()?;
+    let of_systems = systems
+        .iter()
+        .filter(|system| system.back_end != BackEnd::Fusion)
+        .map(SystemSettings::front_end_key);
+    let of_diagnostics =
+        diagnostics.iter().map(|request| (request.front_end.clone(), request.convention.clone()));
+    let mut made = BTreeMap::new();
+    for key in of_systems.chain(of_diagnostics) {
+        if made.contains_key(&key) {
+            continue;
+        }
+        let features = match (settings.front_ends)(&key.0, key.1.as_deref(), length) {
+            Ok(front_end) => {
+                Ok(Features::new(front_end, settings.clip, settings.channel, settings.cache)?)
+            }
+            Err(reason) => Err(reason),
+        };
+        made.insert(key, features);
+    }
+    Ok(made)
+}
+
+struct Work<'a> {
+    dataset: &'a Dataset,
+    systems: Vec<SystemSettings>,
+    diagnostics: &'a [DiagnosticsRequest],
+    settings: &'a RunSettings<'a>,
+    front_ends: BTreeMap<FrontEndKey, std::result::Result<Features, String>>,
+}
+
+/// A section's vectors of one front end.
+struct Vectors {
+    train: References,
+    test: Vec<ClipVectors>,
+}
+
+impl Work<'_> {
+    /// Everything the section's result depends on.
+    fn fingerprint(&self, group: &Group<'_>) -> String {
+        let file = |clip: &&DatasetClip| {
+            let path = match &clip.file {
+                ClipFile::Plain(path) => path,
+                ClipFile::Archived { archive, .. } => archive,
+            };
+            let found = path.metadata().ok();
+            let size = found.as_ref().map_or(0, std::fs::Metadata::len);
+            let time = found
+                .and_then(|found| found.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok())
+                .map_or(0, |time| time.as_millis());
+            format!("{} {size} {time} {:?} {:?}", clip.name, clip.label, clip.domain)
+        };
+        let files: Vec<String> = group.train.iter().chain(&group.test).map(file).collect();
+        let available: Vec<String> = self
+            .front_ends
+            .iter()
+            .map(|(key, made)| match made {
+                Ok(features) => format!("{:?}", features.front_end().identity()),
+                Err(_) => format!("no {key:?}"),
+            })
+            .collect();
+        let all = json!({
+            "form": 1,
+            "systems": self.systems,
+            "diagnostics": self.diagnostics,
+            "seconds": self.settings.clip.seconds,
+            "rate": self.settings.clip.sample_rate,
+            "channel": format!("{:?}", self.settings.channel),
+            "front_ends": available,
+            "files": files,
+        });
+        blake3::hash(all.to_string().as_bytes()).to_hex()[..32].to_owned()
+    }
+
+    fn section(
+        &self,
+        mut result: SectionResult,
+        group: &Group<'_>,
+        archives: &Archives,
+    ) -> Option<SectionResult> {
+        let count = self.front_ends.values().filter(|made| made.is_ok()).count();
+        let clips = count * (group.train.len() + group.test.len());
+        self.settings.progress.section(&group.name(), clips);
+        let vectors = self.vectors(&mut result, group, archives)?;
+        let mut scores: BTreeMap<&str, std::result::Result<SystemScores, String>> = BTreeMap::new();
+        for system in self.systems.iter().filter(|system| system.back_end != BackEnd::Fusion) {
+            if self.settings.progress.is_stopped() {
+                return None;
+            }
+            scores.insert(&system.name, self.score(system, &vectors));
+        }
+        for system in self.systems.iter().filter(|system| system.back_end == BackEnd::Fusion) {
+            let fused = fuse_members(system, &scores);
+            scores.insert(&system.name, fused);
+        }
+        for system in &self.systems {
+            let found = scores.remove(system.name.as_str());
+            result.systems.push(system_result(&system.name, found));
+        }
+        for request in self.diagnostics {
+            self.diagnose(request, &vectors, &mut result);
+        }
+        Some(result)
+    }
+
+    /// The vectors of every front end; clips that one of them cannot use are left out of all.
+    fn vectors(
+        &self,
+        result: &mut SectionResult,
+        group: &Group<'_>,
+        archives: &Archives,
+    ) -> Option<BTreeMap<&FrontEndKey, Vectors>> {
+        let all: Vec<&DatasetClip> = group.train.iter().chain(&group.test).copied().collect();
+        let files: Vec<&ClipFile> = all.iter().map(|clip| &clip.file).collect();
+        let done = || {
+            self.settings.progress.clip();
+            !self.settings.progress.is_stopped()
+        };
+        let mut found = Vec::new();
+        for (key, features) in &self.front_ends {
+            if let Ok(features) = features {
+                found.push((key, features, features.of(&files, archives, &done)?));
+            }
+        }
+        let usable = |at: usize| found.iter().all(|(_, _, vectors)| vectors[at].is_ok());
+        for at in 0..all.len() {
+            let problem = found.iter().find_map(|(_, _, vectors)| vectors[at].as_ref().err());
+            result.problems.extend(problem.cloned());
+        }
+        let train: Vec<usize> = (0..group.train.len()).filter(|&at| usable(at)).collect();
+        let test: Vec<usize> = (group.train.len()..all.len()).filter(|&at| usable(at)).collect();
+        result.train = train.len();
+        result.clips = test
+            .iter()
+            .map(|&at| TestClip {
+                name: all[at].name.clone(),
+                label: all[at].label,
+                domain: all[at].domain,
+            })
+            .collect();
+        let gather = |features: &Features, vectors: &[std::result::Result<ClipVectors, String>]| {
+            let front_end = features.front_end();
+            let mut references = References::new(front_end.views(), front_end.axis().len());
+            for &at in &train {
+                let domain = all[at].domain.map(|domain| domain.name().to_owned());
+                let provenance = Provenance { domain, ..Provenance::of(&*all[at].name) };
+                if let Ok(clip) = &vectors[at] {
+                    // The vectors are this front end's own.
+                    let _ = references.push(clip, provenance);
+                }
+            }
+            let test = test.iter().filter_map(|&at| vectors[at].as_ref().ok().cloned()).collect();
+            Vectors { train: references, test }
+        };
+        Some(
+            found
+                .iter()
+                .map(|(key, features, vectors)| (*key, gather(features, vectors)))
+                .collect(),
+        )
+    }
+
+    fn score(
+        &self,
+        system: &SystemSettings,
+        vectors: &BTreeMap<&FrontEndKey, Vectors>,
+    ) -> std::result::Result<SystemScores, String> {
+        let key = system.front_end_key();
+        let features = match self.front_ends.get(&key) {
+            Some(Ok(features)) => features,
+            Some(Err(reason)) => return Err(format!("front end {}: {reason}", key.0)),
+            None => return Err(format!("front end {} was not made", key.0)),
+        };
+        let Some(vectors) = vectors.get(&key) else {
+            return Err(format!("front end {} gave no vectors", key.0));
+        };
+        let section = SectionVectors { train: &vectors.train, test: &vectors.test };
+        systems::score(system, &**features.front_end(), section).map_err(|error| error.to_string())
+    }
+
+    fn diagnose(
+        &self,
+        request: &DiagnosticsRequest,
+        vectors: &BTreeMap<&FrontEndKey, Vectors>,
+        result: &mut SectionResult,
+    ) {
+        let key = (request.front_end.clone(), request.convention.clone());
+        let labels: Option<Vec<Label>> = result.clips.iter().map(|clip| clip.label).collect();
+        let (Some(labels), Some(vectors)) = (labels, vectors.get(&key)) else { return };
+        let domains: Vec<Option<Domain>> = result.clips.iter().map(|clip| clip.domain).collect();
+        let Some(matrix) = vectors.train.matrix(View::Mean).filter(|matrix| !matrix.is_empty())
+        else {
+            return;
+        };
+        let references: Vec<&[f32]> = matrix.chunks_exact(vectors.train.axis_len()).collect();
+        let clips: Vec<&[f32]> =
+            vectors.test.iter().filter_map(|clip| clip.view(View::Mean)).collect();
+        for &width in &request.band_widths {
+            for &neighbours in &request.neighbours {
+                let bands = BandSettings::touching(width);
+                let settings = DiagnosticsSettings { bands, neighbours };
+                let Ok(found) = diagnose(&references, &clips, settings) else { continue };
+                let count = bands.layout(vectors.train.axis_len()).map_or(0, |l| l.bands().len());
+                let summary = |regimes| summarise(&found, &labels, &domains, count, regimes);
+                if let Some(one_regime) = summary(Regimes::One) {
+                    result.diagnostics.push(DiagnosticsResult {
+                        front_end: request.convention.as_ref().map_or_else(
+                            || request.front_end.clone(),
+                            |convention| format!("{} ({convention})", request.front_end),
+                        ),
+                        band_width: width,
+                        neighbours,
+                        one_regime,
+                        by_regime: summary(Regimes::CouplingAndDomain),
+                    });
+                }
+            }
+        }
+    }
+}
+
+fn fuse_members(
+    system: &SystemSettings,
+    scores: &BTreeMap<&str, std::result::Result<SystemScores, String>>,
+) -> std::result::Result<SystemScores, String> {
+    let mut members = Vec::new();
+    for name in &system.members {
+        match scores.get(name.as_str()) {
+            Some(Ok(found)) => members.push((name.as_str(), found)),
+            Some(Err(reason)) => return Err(format!("member {name}: {reason}")),
+            None => return Err(format!("member {name} is a fusion itself")),
+        }
+    }
+    fuse(&members, system.fuse).map_err(|error| error.to_string())
+}
+
+fn system_result(
+    name: &str,
+    found: Option<std::result::Result<SystemScores, String>>,
+) -> SystemResult {
+    let (scores, problem) = match found {
+        Some(Ok(scores)) if scores.test.iter().any(|score| !score.is_finite()) => {
+            (None, Some("a score is not a finite number".to_owned()))
+        }
+        Some(Ok(scores)) => (Some(scores), None),
+        Some(Err(reason)) => (None, Some(reason)),
+        None => (None, Some("it was not run".to_owned())),
+    };
+    let left_out = scores.as_ref().map(|scores| scores.left_out.clone()).unwrap_or_default();
+    SystemResult {
+        system: name.to_owned(),
+        scores: scores.map(|scores| scores.test).unwrap_or_default(),
+        problem,
+        threshold_gamma: gamma_threshold(&left_out),
+        threshold_quantile: quantile_threshold(left_out),
+    }
+}
+
+/// The share of normal clips the DCASE baselines want below their threshold.
+const DECISION_SHARE: f64 = 0.9;
+
+/// With two parameters: the three-parameter fit of scipy realises far more false alarms.
+fn gamma_threshold(left_out: &[f64]) -> Option<f64> {
+    let positive = left_out.iter().all(|&score| score > 0.0);
+    let form = if positive { GammaForm::TwoParameters } else { GammaForm::ThreeParameters };
+    GammaFit::new(left_out, form).ok()?.quantile(DECISION_SHARE).ok()
+}
+
+fn quantile_threshold(mut left_out: Vec<f64>) -> Option<f64> {
+    left_out.sort_by(f64::total_cmp);
+    let place = (DECISION_SHARE * left_out.len() as f64).ceil() as usize;
+    left_out.get(place.checked_sub(1)?).copied()
+}

@@ -1,0 +1,66 @@
+//! 4. Systems: a front end and a back end by name, and what they make of a section.
+
+mod fusion;
+mod gaussian;
+mod k_means;
+mod mixture;
+mod nearest;
+mod settings;
+mod subspace;
+mod vectors;
+
+use auscult_core::{ClipVectors, References};
+
+pub use self::{
+    fusion::fuse,
+    settings::{BackEnd, Mixup, Sweep, SystemSettings},
+};
+use crate::{Error, Result};
+
+/// What a system makes of a section.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SystemScores {
+    /// The score of each test clip, in order.
+    pub test: Vec<f64>,
+    /// Scores of training clips that were left out when they were scored; empty where a system
+    /// has none.
+    pub left_out: Vec<f64>,
+}
+
+/// A section's vectors: what is learned from, with domains in the provenance, and what is judged.
+#[derive(Debug, Clone, Copy)]
+pub struct SectionVectors<'a> {
+    /// The training clips.
+    pub train: &'a References,
+    /// The test clips.
+    pub test: &'a [ClipVectors],
+}
+
+/// Fits a system on a section and scores its test clips.
+///
+/// # Errors
+///
+/// If the section lacks what the system needs, or a setting is out of range. Fusions are made of
+/// the scores of their members: see [`fuse`].
+pub fn score(
+    system: &SystemSettings,
+    front_end: &dyn auscult_core::FrontEnd,
+    section: SectionVectors<'_>,
+) -> Result<SystemScores> {
+    if section.train.is_empty() {
+        return Err(Error::Core(auscult_core::Error::NoReferences));
+    }
+    match system.back_end {
+        BackEnd::Nearest => nearest::score(system, front_end, section),
+        BackEnd::GenRep => nearest::score_by_domain(system, front_end, section),
+        BackEnd::Mahalanobis => vectors::score(system, section, &gaussian::Mahalanobis),
+        BackEnd::PcaResidual => vectors::score(system, section, &gaussian::PcaResidual),
+        BackEnd::Mixture => vectors::score(system, section, &mixture::MixtureModel),
+        BackEnd::KMeans => vectors::score(system, section, &k_means::KMeansModel),
+        BackEnd::Fusion => Err(Error::Setting {
+            setting: "back end",
+            allowed: "one that scores by itself".to_owned(),
+            got: "fusion".to_owned(),
+        }),
+    }
+}

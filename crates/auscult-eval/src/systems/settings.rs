@@ -1,0 +1,325 @@
+//! A system as a protocol writes it.
+
+use std::collections::BTreeMap;
+
+use auscult_core::{
+    BandSettings, BeamSettings, Combine, DensityExponent, DensityRule, FrontEnd, Method, Metric,
+    View, baselines::genrep::Standardisation,
+};
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result};
+
+/// What learns and scores.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BackEnd {
+    /// Global matching, BEAM, AdaBEAM.
+    #[default]
+    Nearest,
+    /// GenRep: a memory a domain, standardised, the smaller score counts.
+    #[serde(rename = "genrep")]
+    GenRep,
+    /// Mahalanobis distance with a shrunk covariance.
+    Mahalanobis,
+    /// What the principal components leave over.
+    PcaResidual,
+    /// A mixture of diagonal Gaussians.
+    #[serde(rename = "gmm")]
+    Mixture,
+    /// Cosine distance to the nearest of k centres.
+    KMeans,
+    /// Standardised scores of other systems combined.
+    Fusion,
+}
+
+/// Which source references GenRep mixes into the target memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Mixup {
+    /// The nearest so many; 0 mixes nothing.
+    Nearest(usize),
+    /// All of them.
+    All(AllWord),
+}
+
+/// The word `all`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum AllWord {
+    /// All.
+    All,
+}
+
+/// A system of a protocol. Whatever is not said is the paper's value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SystemSettings {
+    /// The name in tables; unique in a protocol.
+    pub name: String,
+    /// The heading it stands under in tables.
+    pub group: String,
+    /// What learns and scores.
+    pub back_end: BackEnd,
+    /// The front end's name.
+    pub front_end: String,
+    /// Its convention.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub convention: Option<String>,
+    /// global, beam or adabeam.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub method: Option<Method>,
+    /// The views compared, where they are not the method's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub views: Option<Vec<View>>,
+    /// Positions in a band.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band_width: Option<usize>,
+    /// Positions in a band for single data sets, such as `dcase2024 = 76`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub band_width_for: BTreeMap<String, usize>,
+    /// Positions between band starts.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band_stride: Option<usize>,
+    /// The band as a share of the axis in %: touching bands up to 40 %, two bands from both ends
+    /// beyond.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub band_percent: Option<f64>,
+    /// Neighbours in a local scale; 0 compares plain distances.
+    pub neighbours: usize,
+    /// How much of the local scale counts.
+    #[serde(with = "exponent_text")]
+    pub density_exponent: DensityExponent,
+    /// Which ratio is taken.
+    pub density_rule: DensityRule,
+    /// How far apart two bands are.
+    pub metric: Metric,
+    /// How band scores become one.
+    pub aggregate: Combine,
+    /// How the views' scores, or the members', become one.
+    pub fuse: Combine,
+    /// Where GenRep's means and deviations come from.
+    pub standardisation: Standardisation,
+    /// GenRep's mixtures.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mixup: Option<Mixup>,
+    /// Gaussians of a mixture, or centres of k-means.
+    pub components: usize,
+    /// Share of the variance that principal components keep.
+    pub variance_share: f64,
+    /// How much of the covariance is replaced by a multiple of the identity.
+    pub shrinkage: f64,
+    /// The systems a fusion is made of.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub members: Vec<String>,
+    /// The paper's score in % for parts of data sets, such as `"dcase2023/dev" = 56.9`.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub paper: BTreeMap<String, f64>,
+    /// The curve of a figure it is a point of.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub series: String,
+    /// Its place on the figure's axis.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub x: Option<f64>,
+}
+
+impl Default for SystemSettings {
+    fn default() -> Self {
+        Self {
+            name: String::new(),
+            group: String::new(),
+            back_end: BackEnd::default(),
+            front_end: "log-mel".to_owned(),
+            convention: None,
+            method: None,
+            views: None,
+            band_width: None,
+            band_width_for: BTreeMap::new(),
+            band_stride: None,
+            band_percent: None,
+            neighbours: 1,
+            density_exponent: DensityExponent::default(),
+            density_rule: DensityRule::default(),
+            metric: Metric::default(),
+            aggregate: Combine::Mean,
+            fuse: Combine::Mean,
+            standardisation: Standardisation::default(),
+            mixup: None,
+            components: 16,
+            variance_share: 0.95,
+            shrinkage: 0.1,
+            members: Vec::new(),
+            paper: BTreeMap::new(),
+            series: String::new(),
+            x: None,
+        }
+    }
+}
+
+mod exponent_text {
+    use auscult_core::DensityExponent;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(
+        exponent: &DensityExponent,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match exponent {
+            DensityExponent::Fixed(t) => serializer.serialize_f64(*t),
+            DensityExponent::Auto => serializer.serialize_str("auto"),
+        }
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<DensityExponent, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Written {
+            Number(f64),
+            Word(String),
+        }
+        let text = match Written::deserialize(deserializer)? {
+            Written::Number(number) => number.to_string(),
+            Written::Word(word) => word,
+        };
+        text.parse().map_err(D::Error::custom)
+    }
+}
+
+impl SystemSettings {
+    /// The front end and its convention, as one name.
+    pub fn front_end_key(&self) -> (String, Option<String>) {
+        (self.front_end.clone(), self.convention.clone())
+    }
+
+    /// What is special for a data set put in its place.
+    #[must_use]
+    pub fn for_dataset(&self, dataset: &str) -> Self {
+        let mut system = self.clone();
+        if let Some(&width) = self.band_width_for.get(dataset) {
+            system.band_width = Some(width);
+        }
+        system
+    }
+
+    /// The settings of the nearest-neighbour back end on a front end.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] if a band share is not in 1 to 100 %.
+    pub fn beam_settings(&self, front_end: &dyn FrontEnd) -> Result<BeamSettings> {
+        let method = match self.method {
+            Some(method) => method,
+            None if front_end.views().len() < 2 => Method::Beam,
+            None => Method::AdaBeam,
+        };
+        let mut settings = BeamSettings::paper(method, front_end);
+        if let Some(views) = &self.views {
+            settings.views.clone_from(views);
+        }
+        let axis_len = front_end.axis().len();
+        if let Some(percent) = self.band_percent {
+            settings.bands = bands_of_share(axis_len, percent)?;
+        }
+        if let Some(width) = self.band_width {
+            settings.bands = BandSettings::touching(width);
+        }
+        if let (Some(stride), BandSettings::Windows { width, .. }) =
+            (self.band_stride, settings.bands)
+        {
+            settings.bands = BandSettings::Windows { width, stride };
+        }
+        Ok(BeamSettings {
+            metric: self.metric,
+            neighbours: self.neighbours,
+            exponent: self.density_exponent,
+            rule: self.density_rule,
+            aggregation: self.aggregate,
+            fusion: self.fuse,
+            ..settings
+        })
+    }
+}
+
+/// Bands as the paper's figure on window sizes has them.
+fn bands_of_share(axis_len: usize, percent: f64) -> Result<BandSettings> {
+    if !(1.0..=100.0).contains(&percent) {
+        let allowed = "1 to 100".to_owned();
+        return Err(Error::Setting {
+            setting: "band share in %",
+            allowed,
+            got: percent.to_string(),
+        });
+    }
+    let width = ((axis_len as f64 * percent / 100.0) as usize).max(1);
+    Ok(match axis_len - width {
+        0 => BandSettings::Whole,
+        rest if percent >= 50.0 => BandSettings::Windows { width, stride: rest },
+        _ => BandSettings::touching(width),
+    })
+}
+
+/// One setting that takes several values: each system becomes one for each of them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Sweep {
+    /// `neighbours` or `band-percent`.
+    pub parameter: SweepParameter,
+    /// Its values.
+    pub values: Vec<f64>,
+    /// What the axis of the figure says.
+    pub axis: String,
+}
+
+/// What a sweep changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SweepParameter {
+    /// Neighbours in a local scale.
+    Neighbours,
+    /// The band as a share of the axis.
+    BandPercent,
+}
+
+impl Sweep {
+    /// One system for each value.
+    pub fn expand(&self, system: &SystemSettings) -> Vec<SystemSettings> {
+        let at = |&value: &f64| {
+            let mut point = system.clone();
+            point.series =
+                if system.series.is_empty() { system.name.clone() } else { system.series.clone() };
+            point.x = Some(value);
+            point.paper.clear();
+            match self.parameter {
+                SweepParameter::Neighbours => {
+                    point.neighbours = value as usize;
+                    point.name = format!("{}, K = {value}", system.name);
+                }
+                SweepParameter::BandPercent => {
+                    point.band_percent = Some(value);
+                    point.name = format!("{}, {value} %", system.name);
+                }
+            }
+            point
+        };
+        self.values.iter().map(at).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_of_the_axis_are_the_papers_band_sizes() {
+        let width = |percent| match bands_of_share(128, percent).unwrap() {
+            BandSettings::Windows { width, stride } => (width, stride),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!([10.0, 20.0, 30.0, 40.0].map(|p| width(p).0), [12, 25, 38, 51]);
+        assert_eq!(width(90.0), (115, 13), "two bands, from both ends");
+        assert_eq!(bands_of_share(128, 100.0).unwrap(), BandSettings::Whole);
+        assert!(bands_of_share(128, 0.0).is_err());
+    }
+}
