@@ -68,7 +68,7 @@ pub struct DiagnosticsRequest {
     pub paper: Vec<PaperDiagnostics>,
 }
 
-/// A row of the paper's Table 6 (without local density normalisation).
+/// A row of the paper's Table 7 (without local density normalisation).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[expect(missing_docs, reason = "the columns of the table")]

@@ -2,7 +2,9 @@
 
 #![expect(clippy::doc_markdown, reason = "doc comments are help texts here, not Markdown")]
 
+mod bench;
 mod calibrate;
+mod data;
 mod features;
 mod fit;
 mod format;
@@ -18,7 +20,12 @@ mod typed;
 use clap::{Parser, Subcommand};
 
 pub(crate) use self::{
+    bench::{
+        BackEndName, BenchCommand, CompareArguments, DataArguments, EvalArguments, RunArguments,
+        SubmitArguments, ThresholdName,
+    },
     calibrate::CalibrateArguments,
+    data::{DataCheckArguments, DataCommand, DownloadArguments},
     features::{FeatureView, FeaturesArguments},
     fit::{ComparingArguments, FitArguments},
     format::FormatArguments,
@@ -87,6 +94,12 @@ pub(crate) enum Command {
     Model(ModelCommand),
     /// Compute feature vectors, for other tools.
     Features(FeaturesArguments),
+    /// Run systems on DCASE, MIMII or your own labelled folder: tables, figures, submission files.
+    #[command(subcommand)]
+    Bench(BenchCommand),
+    /// Look at data sets on disk, and fetch them.
+    #[command(subcommand)]
+    Data(DataCommand),
     /// Judge scores whose truth is known: AUC, partial AUC, official DCASE scores, intervals.
     Metrics(MetricsArguments),
     /// Write synthetic machines: fan, pump, valve and slider, healthy and faulty.

@@ -1,7 +1,9 @@
 //! One file a subcommand; each reads like the data flow.
 
+mod bench;
 mod budget;
 mod calibrate;
+mod data;
 mod demo;
 mod explain;
 mod features;
@@ -46,6 +48,8 @@ pub(crate) fn run(arguments: Arguments, printer: &Printer) -> anyhow::Result<Out
         Command::Inspect(arguments) => inspect::run(&arguments, printer),
         Command::Model(command) => model::run(&command, printer),
         Command::Features(arguments) => features::run(&arguments, printer),
+        Command::Bench(command) => bench::run(&command, printer),
+        Command::Data(command) => data::run(&command, printer),
         Command::Metrics(arguments) => metrics::run(&arguments, printer),
         Command::Synth(arguments) => synth::run(&arguments, printer),
         Command::Completions { shell } => {

@@ -9,6 +9,7 @@ mod check;
 mod dcase;
 mod download;
 mod folder;
+mod guess;
 mod known;
 mod mimii;
 mod names;

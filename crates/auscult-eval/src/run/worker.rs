@@ -26,8 +26,9 @@ use crate::{
 };
 
 /// Makes a front end from its name and convention, or says why it cannot.
-pub type FrontEndMaker =
-    dyn Fn(&str, Option<&str>, ClipLength) -> std::result::Result<Arc<dyn FrontEnd>, String> + Sync;
+pub type FrontEndMaker<'a> = dyn Fn(&str, Option<&str>, ClipLength) -> std::result::Result<Arc<dyn FrontEnd>, String>
+    + Sync
+    + 'a;
 
 /// The front ends of the core.
 ///
@@ -57,6 +58,7 @@ pub trait RunProgress: Sync {
 }
 
 /// How sound is read and where things are kept.
+#[expect(missing_debug_implementations, reason = "functions have none")]
 pub struct RunSettings<'a> {
     /// Length and rate of clips.
     pub clip: ClipSettings,
@@ -67,7 +69,7 @@ pub struct RunSettings<'a> {
     /// The run's folder: finished sections are kept in it and not computed again.
     pub out: Option<&'a Path>,
     /// Makes front ends.
-    pub front_ends: &'a FrontEndMaker,
+    pub front_ends: &'a FrontEndMaker<'a>,
     /// Hears how it goes.
     pub progress: &'a dyn RunProgress,
 }
@@ -90,7 +92,7 @@ pub fn evaluate(
     let systems: Vec<SystemSettings> =
         systems.iter().map(|system| system.for_dataset(&name)).collect();
     let front_ends = make_front_ends(&systems, diagnostics, settings)?;
-    let work = Work { dataset, systems, diagnostics, settings, front_ends };
+    let work = Work { systems, diagnostics, settings, front_ends };
     let folder: Option<PathBuf> = settings.out.map(|out| out.join(SECTIONS_FOLDER));
     let archives = Archives::default();
     let mut results = Vec::new();
@@ -143,7 +145,6 @@ fn make_front_ends(
 }
 
 struct Work<'a> {
-    dataset: &'a Dataset,
     systems: Vec<SystemSettings>,
     diagnostics: &'a [DiagnosticsRequest],
     settings: &'a RunSettings<'a>,

@@ -115,6 +115,9 @@ pub struct SystemSettings {
     /// The paper's score in % for parts of data sets, such as `"dcase2023/dev" = 56.9`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub paper: BTreeMap<String, f64>,
+    /// Every setting of the nearest-neighbour back end at once, in place of the ones above.
+    #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub detector: Option<BeamSettings>,
     /// The curve of a figure it is a point of.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub series: String,
@@ -150,6 +153,7 @@ impl Default for SystemSettings {
             shrinkage: 0.1,
             members: Vec::new(),
             paper: BTreeMap::new(),
+            detector: None,
             series: String::new(),
             x: None,
         }
@@ -209,6 +213,9 @@ impl SystemSettings {
     ///
     /// [`Error::Setting`] if a band share is not in 1 to 100 %.
     pub fn beam_settings(&self, front_end: &dyn FrontEnd) -> Result<BeamSettings> {
+        if let Some(settings) = &self.detector {
+            return Ok(settings.clone());
+        }
         let method = match self.method {
             Some(method) => method,
             None if front_end.views().len() < 2 => Method::Beam,

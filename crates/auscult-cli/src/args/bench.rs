@@ -1,0 +1,200 @@
+//! `auscult bench`.
+
+use std::path::PathBuf;
+
+use auscult_eval::datasets::DatasetKind;
+use clap::{Args, Subcommand, ValueEnum};
+
+use super::{ComparingArguments, FrontEndArguments};
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum BenchCommand {
+    /// One system on one data set: figures of each machine and overall.
+    Eval(EvalArguments),
+    /// A protocol, such as a table of the paper, on data sets.
+    Run(RunArguments),
+    /// Two runs on the same clips: differences, and whether they are more than chance.
+    Compare(CompareArguments),
+    /// Write a run's scores and decisions as the official evaluators take them.
+    Submit(SubmitArguments),
+}
+
+/// Where clips, labels and computed vectors are.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Data")]
+pub(crate) struct DataArguments {
+    /// The folder of the data; several if parts lie in different places. Archives (.zip) are read
+    /// in place.
+    #[arg(long, required = true, value_name = "ROOT")]
+    pub(crate) data: Vec<PathBuf>,
+
+    /// The folder of the official evaluator, for labels and domains of hidden test clips.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) truth: Option<PathBuf>,
+
+    /// Only this machine type; may be repeated.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) machine: Vec<String>,
+
+    /// Only this part: dev or eval; MIMII: min6dB, 0dB or 6dB.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) split: Vec<String>,
+
+    /// Where computed vectors are kept, by the content of each file; a folder of the user's cache
+    /// if not given.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) cache: Option<PathBuf>,
+
+    /// Keep no vectors.
+    #[arg(long, conflicts_with = "cache")]
+    pub(crate) no_cache: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  auscult bench eval --data ~/dcase2023 --dataset dcase2023 --split dev
+  auscult bench eval --data recordings/ --dataset folder --front-end mfcc --json")]
+pub(crate) struct EvalArguments {
+    /// dcase2020 to dcase2026, mimii, or folder (train/ and test/{normal,anomaly}/, or a
+    /// manifest.csv with path, split, label and, if you have them, machine, section, domain).
+    #[arg(long, value_name = "NAME", help_heading = None)]
+    pub(crate) dataset: DatasetKind,
+
+    #[command(flatten)]
+    pub(crate) data: DataArguments,
+
+    #[command(flatten)]
+    pub(crate) front_end: FrontEndArguments,
+
+    #[command(flatten)]
+    pub(crate) comparing: ComparingArguments,
+
+    /// What scores: nearest (global, beam, adabeam), genrep, mahalanobis, pca-residual, gmm or
+    /// k-means.
+    #[arg(long, value_enum, default_value_t = BackEndName::Nearest, help_heading = None)]
+    pub(crate) back_end: BackEndName,
+
+    /// Write the scores as CSV, in the form auscult metrics reads.
+    #[arg(long, value_name = "FILE", help_heading = None)]
+    pub(crate) scores: Option<PathBuf>,
+
+    /// Print every figure as JSON.
+    #[arg(long, help_heading = None)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BackEndName {
+    /// Nearest references: global matching, BEAM, AdaBEAM.
+    Nearest,
+    /// A memory a domain, scores standardised by left-out ones, the smaller counts.
+    Genrep,
+    /// Mahalanobis distance with a shrunk covariance.
+    Mahalanobis,
+    /// What the principal components leave over.
+    PcaResidual,
+    /// A mixture of Gaussians.
+    Gmm,
+    /// Cosine distance to the nearest of 16 centres.
+    KMeans,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Writes results.json, results.md, results.tex, index.html, scores-*.parquet and, section by section,
+sections/*.json. A run that was stopped goes on where it was when the same command runs again.
+
+Protocols that come with the program: table-3, table-5, figure-windows, figure-k, figure-mimii,
+diagnostics, genrep, baselines, my-folder.
+
+Examples:
+  auscult bench run table-3 --data ~/dcase --out runs/table-3
+  auscult bench run my-folder --data recordings/ --out runs/mine")]
+pub(crate) struct RunArguments {
+    /// A protocol file, or the name of one that comes with the program.
+    #[arg(value_name = "PROTOCOL")]
+    pub(crate) protocol: PathBuf,
+
+    /// Where results go.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: PathBuf,
+
+    /// Run on this data set, whatever the protocol names; the data are then right in ROOT.
+    /// Otherwise ROOT holds a folder for each data set: dcase2020, dcase2023, mimii.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) dataset: Option<DatasetKind>,
+
+    #[command(flatten)]
+    pub(crate) data: DataArguments,
+
+    /// Another clip length than the protocol's.
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub(crate) clip_seconds: Option<f64>,
+
+    /// Bootstrap samples for intervals of scores; 0 makes none.
+    #[arg(long, default_value_t = 200, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) samples: usize,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Clips are drawn with replacement within each section, label and domain, the same for both; the
+p-value is how often chance alone turns the difference round.
+
+Examples:
+  auscult bench compare runs/a runs/b
+  auscult bench compare runs/a runs/a --system 'log-mel BEAM' --against 'log-mel AdaBEAM'")]
+pub(crate) struct CompareArguments {
+    /// A run's folder, or a CSV file of scores.
+    #[arg(value_name = "A")]
+    pub(crate) first: PathBuf,
+
+    /// Another, or the same.
+    #[arg(value_name = "B")]
+    pub(crate) second: PathBuf,
+
+    /// The system of A; every one that both have, if not given.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) system: Option<String>,
+
+    /// The system of B; the same as of A if not given.
+    #[arg(long, value_name = "NAME", requires = "system")]
+    pub(crate) against: Option<String>,
+
+    /// Paired draws.
+    #[arg(long, default_value_t = 2000, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(100..=1_000_000))]
+    pub(crate) samples: u32,
+
+    /// Print everything as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SubmitArguments {
+    /// A run's folder.
+    #[arg(value_name = "RUN")]
+    pub(crate) run: PathBuf,
+
+    /// Where the files go: anomaly_score_*.csv and, since 2021, decision_result_*.csv.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) out: PathBuf,
+
+    /// The system, if the run has several.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) system: Option<String>,
+
+    /// How decisions are made from left-out scores.
+    #[arg(long, value_enum, default_value_t = ThresholdName::Gamma)]
+    pub(crate) threshold: ThresholdName,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ThresholdName {
+    /// 90 % of a fitted gamma distribution, as the baselines do.
+    Gamma,
+    /// 90 % of the scores themselves.
+    Quantile,
+}

@@ -1,0 +1,122 @@
+//! `auscult bench compare`: is the difference of two runs more than chance?
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+};
+
+use auscult_eval::{
+    datasets::DatasetKind,
+    metrics::read_scores,
+    run::{Comparison, SectionResult, SystemResult, TestClip, compare, read_sections},
+};
+
+use crate::{
+    Outcome,
+    args::CompareArguments,
+    printer::Printer,
+    table::{Align, Table},
+};
+
+pub(super) fn run(arguments: &CompareArguments, printer: &Printer) -> anyhow::Result<Outcome> {
+    let (first, second) = (sections(&arguments.first)?, sections(&arguments.second)?);
+    let (ours, theirs) = (systems(&first), systems(&second));
+    let known = |name: &str, of: &BTreeSet<String>| -> anyhow::Result<String> {
+        let list = || of.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        anyhow::ensure!(of.contains(name), "there is no system {name:?}; there are {}", list());
+        Ok(name.to_owned())
+    };
+    let pairs: Vec<(String, String)> = match (&arguments.system, &arguments.against) {
+        (Some(name), against) => {
+            let other = against.as_ref().unwrap_or(name);
+            vec![(known(name, &ours)?, known(other, &theirs)?)]
+        }
+        (None, _) => ours.intersection(&theirs).map(|name| (name.clone(), name.clone())).collect(),
+    };
+    anyhow::ensure!(
+        !pairs.is_empty(),
+        "the two have no system in common; name one of each with --system and --against"
+    );
+    let found: Vec<Comparison> = pairs
+        .iter()
+        .flat_map(|(a, b)| compare((&first, a), (&second, b), arguments.samples as usize))
+        .collect();
+    anyhow::ensure!(
+        !found.is_empty(),
+        "the two have no judged clips in common: other data, or no labels"
+    );
+    if arguments.json {
+        printer.line(serde_json::to_string_pretty(&found)?)?;
+    } else {
+        printer.text(&table(&found).render())?;
+    }
+    Ok(Outcome::Done)
+}
+
+fn systems(sections: &[SectionResult]) -> BTreeSet<String> {
+    sections.iter().flat_map(|section| &section.systems).map(|found| found.system.clone()).collect()
+}
+
+/// The sections of a run's folder, or of a CSV file of scores.
+fn sections(path: &Path) -> anyhow::Result<Vec<SectionResult>> {
+    if !path.is_file() {
+        return Ok(read_sections(path)?);
+    }
+    let mut groups: BTreeMap<(String, String), SectionResult> = BTreeMap::new();
+    for clip in read_scores(path)? {
+        let key = (clip.machine.clone(), clip.section.clone());
+        let section = groups.entry(key).or_insert_with(|| SectionResult {
+            fingerprint: String::new(),
+            dataset: DatasetKind::Folder,
+            set: String::new(),
+            machine: clip.machine.clone(),
+            section: clip.section.clone(),
+            train: 0,
+            clips: Vec::new(),
+            systems: vec![SystemResult {
+                system: "scores".to_owned(),
+                scores: Vec::new(),
+                problem: None,
+                threshold_gamma: None,
+                threshold_quantile: None,
+            }],
+            diagnostics: Vec::new(),
+            problems: Vec::new(),
+        });
+        section.clips.push(TestClip { name: clip.path, label: clip.label, domain: clip.domain });
+        section.systems[0].scores.push(clip.score);
+    }
+    Ok(groups.into_values().collect())
+}
+
+fn table(found: &[Comparison]) -> Table {
+    let mut table = Table::new(&[
+        ("data", Align::Left),
+        ("A", Align::Left),
+        ("B", Align::Left),
+        ("clips", Align::Right),
+        ("A %", Align::Right),
+        ("B %", Align::Right),
+        ("B - A", Align::Right),
+        ("95 %", Align::Right),
+        ("p", Align::Right),
+    ]);
+    let percent = |share: f64| format!("{:.2}", 100.0 * share);
+    for row in found {
+        table.row([
+            format!("{} {}", row.dataset, row.set).trim().to_owned(),
+            row.first.clone(),
+            row.second.clone(),
+            row.clips.to_string(),
+            percent(row.first_score),
+            percent(row.second_score),
+            format!("{:+.2}", 100.0 * row.difference),
+            row.interval.map_or_else(
+                || "-".to_owned(),
+                |interval| format!("{:+.2} to {:+.2}", 100.0 * interval.low, 100.0 * interval.high),
+            ),
+            row.p_value.map_or_else(|| "-".to_owned(), |p| format!("{p:.4}")),
+        ]);
+    }
+    table
+}

@@ -1,0 +1,238 @@
+//! `auscult bench eval`: one system on one data set.
+
+use std::{collections::BTreeMap, path::Path, sync::Arc};
+
+use anyhow::Context;
+use auscult_core::{FrontEnd, baselines::genrep::Standardisation};
+use auscult_eval::{
+    datasets::Dataset,
+    metrics::{Domain, Label, OfficialScores, ScoreSet, SectionFigures},
+    protocol::Protocol,
+    run::{ResultRow, RunFacts, RunResults, RunSettings, SectionResult, evaluate},
+    systems::{BackEnd, SystemSettings},
+};
+use serde_json::{Value, json};
+
+use super::opening::{self, Bars};
+use crate::{
+    Outcome,
+    args::{BackEndName, EvalArguments},
+    commands::{fit, metrics},
+    printer::Printer,
+    reading,
+};
+
+/// The one system's name.
+const SYSTEM: &str = "system";
+
+/// Draws for the interval of the headline score.
+const SAMPLES: usize = 1000;
+
+pub(super) fn run(arguments: &EvalArguments, printer: &Printer) -> anyhow::Result<Outcome> {
+    let (clip, front_end) = fit::front_end(&arguments.front_end)?;
+    let system = system(arguments, &*front_end)?;
+    let channel = reading::channel(&arguments.front_end.channel)?;
+    let dataset =
+        opening::open(arguments.dataset, &arguments.data.data, &arguments.data, &[], printer)?;
+    let cache = opening::cache(&arguments.data);
+    let bars = Bars::default();
+    let maker = |_: &str, _: Option<&str>, _| Ok(Arc::clone(&front_end));
+    let settings = RunSettings {
+        clip,
+        channel,
+        cache: cache.as_deref(),
+        out: None,
+        front_ends: &maker,
+        progress: &bars,
+    };
+    let sections = evaluate(&dataset, std::slice::from_ref(&system), &[], &settings)?;
+    bars.finish();
+    let sections = sections.context("stopped before all clips were read; nothing was judged")?;
+    anyhow::ensure!(
+        !sections.is_empty(),
+        "no section has test clips; auscult data check says what is there"
+    );
+    let results = gather(arguments, &system, &sections);
+    if let Some(path) = &arguments.scores {
+        write_scores(path, &sections)?;
+    }
+    if arguments.json {
+        let text = serde_json::to_string_pretty(&as_json(
+            arguments, &dataset, &system, &front_end, &sections, &results,
+        ))?;
+        printer.line(text)?;
+    } else {
+        printer.text(&words(&results))?;
+    }
+    for problem in &results.problems {
+        printer.problem(problem);
+    }
+    for problem in results.rows.iter().filter_map(|row| row.problem.as_ref()) {
+        printer.problem(problem);
+    }
+    let complete =
+        results.problems.is_empty() && results.rows.iter().all(|row| row.problem.is_none());
+    Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
+}
+
+fn system(arguments: &EvalArguments, front_end: &dyn FrontEnd) -> anyhow::Result<SystemSettings> {
+    let name = &arguments.front_end.front_end;
+    let detector = fit::detector_settings(&arguments.comparing, name, front_end)?;
+    detector.clone().check(front_end.axis().len())?;
+    Ok(SystemSettings {
+        name: SYSTEM.to_owned(),
+        back_end: match arguments.back_end {
+            BackEndName::Nearest => BackEnd::Nearest,
+            BackEndName::Genrep => BackEnd::GenRep,
+            BackEndName::Mahalanobis => BackEnd::Mahalanobis,
+            BackEndName::PcaResidual => BackEnd::PcaResidual,
+            BackEndName::Gmm => BackEnd::Mixture,
+            BackEndName::KMeans => BackEnd::KMeans,
+        },
+        front_end: name.clone(),
+        convention: arguments.front_end.convention.clone(),
+        detector: Some(detector),
+        standardisation: Standardisation::LeftOut,
+        ..SystemSettings::default()
+    })
+}
+
+fn gather(
+    arguments: &EvalArguments,
+    system: &SystemSettings,
+    sections: &[SectionResult],
+) -> RunResults {
+    let protocol = Protocol {
+        name: "eval".to_owned(),
+        title: String::new(),
+        paper: String::new(),
+        about: String::new(),
+        datasets: vec![arguments.dataset],
+        sets: Vec::new(),
+        clip_seconds: arguments.front_end.clip_seconds,
+        sample_rate: arguments.front_end.sample_rate,
+        channel: arguments.front_end.channel.clone(),
+        systems: vec![system.clone()],
+        sweep: None,
+        diagnostics: Vec::new(),
+    };
+    RunResults::new(protocol, RunFacts::default(), sections, SAMPLES)
+}
+
+/// Scores in the form `auscult metrics` reads.
+fn write_scores(path: &Path, sections: &[SectionResult]) -> anyhow::Result<()> {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer.write_record(["path", "label", "score", "domain", "machine", "section", "set"])?;
+    for section in sections {
+        let scores = section.systems.iter().flat_map(|found| &found.scores);
+        for (clip, score) in section.clips.iter().zip(scores) {
+            writer.write_record([
+                clip.name.as_str(),
+                clip.label.map_or("", Label::name),
+                &score.to_string(),
+                clip.domain.map_or("", Domain::name),
+                &section.machine,
+                &section.section,
+                &section.set,
+            ])?;
+        }
+    }
+    Ok(auscult_store::write_atomically(path, &writer.into_inner()?)?)
+}
+
+fn words(results: &RunResults) -> String {
+    let mut text = String::new();
+    for row in &results.rows {
+        let set = if row.set.is_empty() { String::new() } else { format!(" {}", row.set) };
+        text += &format!("{}{set}\n\n", row.dataset);
+        text += &metrics::section_table(&row.sections).render();
+        let score = metrics::percent(row.score);
+        let interval = row.interval.map_or_else(String::new, |interval| {
+            let (low, high) =
+                (metrics::percent(Some(interval.low)), metrics::percent(Some(interval.high)));
+            format!(" (95 %: {low} to {high})")
+        });
+        text += &format!("\n{}: {score} %{interval}\n", row.measure);
+        text += "\n";
+        text += &metrics::official_table(&row.official_scores).render();
+        text += "\n";
+    }
+    text
+}
+
+fn as_json(
+    arguments: &EvalArguments,
+    dataset: &Dataset,
+    system: &SystemSettings,
+    front_end: &Arc<dyn FrontEnd>,
+    sections: &[SectionResult],
+    results: &RunResults,
+) -> Value {
+    let sets: Vec<ScoreSet> = sections.iter().map(|section| section.scores_of(SYSTEM)).collect();
+    let sets: Vec<&ScoreSet> = sets.iter().collect();
+    let figures: Vec<SectionFigures> =
+        results.rows.iter().flat_map(|row| row.sections.iter().cloned()).collect();
+    let over_all = OfficialScores::of(&figures, &sets);
+    let only = match results.rows.as_slice() {
+        [row] => row.score,
+        _ => None,
+    };
+    let overall: Vec<Value> = results.rows.iter().map(overall).collect();
+    json!({
+        "dataset": dataset.kind,
+        "fingerprint": dataset.fingerprint(),
+        "front_end": front_end.identity(),
+        "back_end": system.back_end,
+        "detector": system.detector,
+        "clip_seconds": arguments.front_end.clip_seconds,
+        "channel": arguments.front_end.channel,
+        "official_score": only.or_else(|| headline_over_all(results, &over_all)),
+        "measure": results.rows.first().map(|row| row.measure),
+        "overall": overall,
+        "official_scores_over_all": over_all,
+        "machines": machines(results, sections),
+        "problems": results.problems,
+        "remarks": dataset.remarks,
+    })
+}
+
+/// The headline's convention over all parts.
+fn headline_over_all(results: &RunResults, scores: &OfficialScores) -> Option<f64> {
+    let first = results.rows.first()?;
+    let is = |of: fn(&OfficialScores) -> Option<f64>| {
+        first.score.is_some() && first.score == of(&first.official_scores)
+    };
+    let conventions: [fn(&OfficialScores) -> Option<f64>; 3] =
+        [|scores| scores.dcase2022, |scores| scores.dcase2021, |scores| scores.dcase2020];
+    conventions.into_iter().find(|of| is(*of)).and_then(|of| of(scores))
+}
+
+fn overall(row: &ResultRow) -> Value {
+    json!({
+        "set": row.set,
+        "measure": row.measure,
+        "official_score": row.score,
+        "interval": row.interval,
+        "official_scores": row.official_scores,
+        "problem": row.problem,
+    })
+}
+
+fn machines(results: &RunResults, sections: &[SectionResult]) -> Vec<Value> {
+    let trained: BTreeMap<(&str, &str, &str), usize> = sections
+        .iter()
+        .map(|section| ((&*section.set, &*section.machine, &*section.section), section.train))
+        .collect();
+    let rows =
+        results.rows.iter().flat_map(|row| row.sections.iter().map(move |found| (row, found)));
+    rows.map(|(row, found)| {
+        let mut value = serde_json::to_value(found).unwrap_or_default();
+        let train = trained.get(&(&*row.set, &*found.machine, &*found.section)).copied();
+        if let Some(fields) = value.as_object_mut() {
+            fields.insert("set".to_owned(), json!(row.set));
+            fields.insert("train".to_owned(), json!(train));
+        }
+        value
+    })
+    .collect()
+}

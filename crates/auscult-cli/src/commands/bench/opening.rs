@@ -1,0 +1,78 @@
+//! What the subcommands share: opening data, the cache, progress.
+
+use std::{
+    path::PathBuf,
+    sync::{Mutex, PoisonError},
+};
+
+use auscult_eval::{
+    datasets::{Dataset, DatasetKind, Truth},
+    run::RunProgress,
+};
+use indicatif::ProgressBar;
+
+use crate::{args::DataArguments, interrupt, printer::Printer, progress};
+
+/// Opens a data set and keeps what was asked for; says what was odd.
+pub(super) fn open(
+    kind: DatasetKind,
+    roots: &[PathBuf],
+    arguments: &DataArguments,
+    sets: &[String],
+    printer: &Printer,
+) -> anyhow::Result<Dataset> {
+    let truth = arguments.truth.as_deref().map(Truth::open).transpose()?;
+    let mut dataset = Dataset::open(kind, roots, truth.as_ref())?;
+    let sets = if arguments.split.is_empty() { sets } else { &arguments.split };
+    dataset.keep(&arguments.machine, sets)?;
+    for remark in &dataset.remarks {
+        printer.note(remark);
+    }
+    Ok(dataset)
+}
+
+/// Where vectors are kept; `None` if nowhere.
+pub(super) fn cache(arguments: &DataArguments) -> Option<PathBuf> {
+    if arguments.no_cache {
+        return None;
+    }
+    let of_user = || {
+        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+        let folder = variable("XDG_CACHE_HOME")
+            .map(PathBuf::from)
+            .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".cache")))
+            .or_else(|| variable("LOCALAPPDATA").map(PathBuf::from))?;
+        Some(folder.join("auscult").join("features"))
+    };
+    arguments.cache.clone().or_else(of_user)
+}
+
+/// A bar a section.
+#[derive(Default)]
+pub(super) struct Bars(Mutex<Option<ProgressBar>>);
+
+impl Bars {
+    pub(super) fn finish(&self) {
+        if let Some(bar) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+impl RunProgress for Bars {
+    fn section(&self, name: &str, clips: usize) {
+        self.finish();
+        let bar = progress::named_bar(clips, "clips", name);
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar);
+    }
+
+    fn clip(&self) {
+        if let Some(bar) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
+            bar.inc(1);
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        interrupt::is_asked()
+    }
+}

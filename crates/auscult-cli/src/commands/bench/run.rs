@@ -1,0 +1,221 @@
+//! `auscult bench run`: a protocol on data sets.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use auscult_core::ClipSettings;
+use auscult_eval::{
+    datasets::{Dataset, DatasetKind},
+    metrics::{Domain, Label},
+    protocol::Protocol,
+    run::{
+        RunFacts, RunResults, RunSettings, SectionResult, built_in_front_end, evaluate, latex,
+        markdown, page,
+    },
+};
+
+use super::opening::{self, Bars};
+use crate::{
+    Outcome,
+    args::RunArguments,
+    output::{Format, Record, RecordWriter},
+    printer::{Printer, count},
+    reading,
+};
+
+/// The protocols that come with the program.
+const PROTOCOLS: [(&str, &str); 9] = [
+    ("table-3", include_str!("../../../../../protocols/table-3.toml")),
+    ("table-5", include_str!("../../../../../protocols/table-5.toml")),
+    ("figure-windows", include_str!("../../../../../protocols/figure-windows.toml")),
+    ("figure-k", include_str!("../../../../../protocols/figure-k.toml")),
+    ("figure-mimii", include_str!("../../../../../protocols/figure-mimii.toml")),
+    ("diagnostics", include_str!("../../../../../protocols/diagnostics.toml")),
+    ("genrep", include_str!("../../../../../protocols/genrep.toml")),
+    ("baselines", include_str!("../../../../../protocols/baselines.toml")),
+    ("my-folder", include_str!("../../../../../protocols/my-folder.toml")),
+];
+
+pub(super) fn run(arguments: &RunArguments, printer: &Printer) -> anyhow::Result<Outcome> {
+    let mut protocol = protocol(&arguments.protocol)?;
+    if let Some(seconds) = arguments.clip_seconds {
+        protocol.clip_seconds = seconds;
+    }
+    let clip = ClipSettings { sample_rate: protocol.sample_rate, seconds: protocol.clip_seconds };
+    clip.check()?;
+    let channel = reading::channel(&protocol.channel)?;
+    let mut facts = facts();
+    let datasets = open(arguments, &protocol, &mut facts, printer)?;
+    std::fs::create_dir_all(&arguments.out)
+        .with_context(|| format!("cannot make the folder {}", arguments.out.display()))?;
+    let cache = opening::cache(&arguments.data);
+    let bars = Bars::default();
+    let settings = RunSettings {
+        clip,
+        channel,
+        cache: cache.as_deref(),
+        out: Some(&arguments.out),
+        front_ends: &built_in_front_end,
+        progress: &bars,
+    };
+    let mut sections = Vec::new();
+    for dataset in &datasets {
+        facts.data.insert(dataset.kind.to_string(), dataset.fingerprint());
+        facts.remarks.extend(dataset.remarks.iter().cloned());
+        let Some(found) = evaluate(dataset, &protocol.systems, &protocol.diagnostics, &settings)?
+        else {
+            bars.finish();
+            anyhow::bail!(
+                "stopped; finished sections are kept in {} and the same command goes on from there",
+                arguments.out.display()
+            );
+        };
+        write_scores(&arguments.out, dataset.kind, &found)?;
+        sections.extend(found);
+    }
+    bars.finish();
+    let results = RunResults::new(protocol, facts, &sections, arguments.samples);
+    write(&arguments.out, &results)?;
+    printer.text(&markdown(&results))?;
+    printer.note(format!(
+        "written to {}: results.json, results.md, results.tex, index.html",
+        arguments.out.display()
+    ));
+    let missing = results.rows.iter().filter(|row| row.problem.is_some()).count();
+    if missing > 0 {
+        printer
+            .problem(format!("{} without a score; the reasons are above", count(missing, "cell")));
+    }
+    let complete = missing == 0 && results.problems.is_empty() && results.facts.not_run.is_empty();
+    Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
+}
+
+fn protocol(path: &Path) -> anyhow::Result<Protocol> {
+    let own = PROTOCOLS.iter().find(|(name, _)| Path::new(name) == path);
+    match own.filter(|_| !path.exists()) {
+        Some((name, text)) => {
+            Protocol::parse(text).map_err(|reason| anyhow::anyhow!("{name}: {reason}"))
+        }
+        None => Protocol::open(path).with_context(|| {
+            let names: Vec<&str> = PROTOCOLS.iter().map(|(name, _)| *name).collect();
+            format!("no protocol {}; name a file or one of {}", path.display(), names.join(", "))
+        }),
+    }
+}
+
+/// The data sets that are there; the others are told with the command for them.
+fn open(
+    arguments: &RunArguments,
+    protocol: &Protocol,
+    facts: &mut RunFacts,
+    printer: &Printer,
+) -> anyhow::Result<Vec<Dataset>> {
+    let data = &arguments.data;
+    if let Some(kind) = arguments.dataset {
+        return Ok(vec![opening::open(kind, &data.data, data, &[], printer)?]);
+    }
+    let mut datasets = Vec::new();
+    for &kind in &protocol.datasets {
+        let is_only_one = protocol.datasets.len() == 1;
+        let roots: Vec<PathBuf> =
+            data.data.iter().filter_map(|root| kind.locate(root, is_only_one)).collect();
+        if roots.is_empty() {
+            let note = not_run(kind, protocol);
+            printer.note(&note);
+            facts.not_run.push(note);
+        } else {
+            datasets.push(opening::open(kind, &roots, data, &protocol.sets, printer)?);
+        }
+    }
+    anyhow::ensure!(
+        !datasets.is_empty(),
+        "none of {} is in {}; put each in a folder of its name, or say --dataset if ROOT is one of them",
+        protocol.datasets.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        data.data.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(" and "),
+    );
+    Ok(datasets)
+}
+
+fn not_run(kind: DatasetKind, protocol: &Protocol) -> String {
+    format!(
+        "{kind}: not run here, the data are not at hand; auscult data download {kind} -o DATA/{kind}, then auscult bench run {} --data DATA --out RUN",
+        protocol.name
+    )
+}
+
+fn facts() -> RunFacts {
+    let words: Vec<String> = std::env::args().collect();
+    RunFacts {
+        command: std::iter::once("auscult".to_owned())
+            .chain(words.into_iter().skip(1))
+            .collect::<Vec<_>>()
+            .join(" "),
+        program: format!(
+            "auscult {} ({}, {})",
+            env!("CARGO_PKG_VERSION"),
+            env!("AUSCULT_COMMIT"),
+            env!("AUSCULT_PROFILE")
+        ),
+        machine: machine(),
+        ..RunFacts::default()
+    }
+}
+
+/// Cores and, on Linux, the processor's name.
+fn machine() -> String {
+    let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let name = text
+        .lines()
+        .find_map(|line| line.strip_prefix("model name")?.split_once(':'))
+        .map_or(std::env::consts::ARCH, |(_, name)| name.trim());
+    format!("{cores} x {name}")
+}
+
+fn write(folder: &Path, results: &RunResults) -> anyhow::Result<()> {
+    let json = serde_json::to_string_pretty(results)?;
+    for (name, text) in [
+        ("results.json", json),
+        ("results.md", markdown(results)),
+        ("results.tex", latex(results)),
+        ("index.html", page(results)),
+    ] {
+        auscult_store::write_atomically(&folder.join(name), text.as_bytes())?;
+    }
+    Ok(())
+}
+
+/// A row a clip and system. Builds without Parquet write CSV.
+fn write_scores(
+    folder: &Path,
+    kind: DatasetKind,
+    sections: &[SectionResult],
+) -> anyhow::Result<()> {
+    let columns = ["system", "set", "machine", "section", "path", "label", "domain", "score"];
+    let columns = columns.map(str::to_owned).to_vec();
+    let csv = folder.join(format!("scores-{kind}.csv"));
+    let (format, output) = if cfg!(feature = "parquet") {
+        (Format::Parquet(folder.join(format!("scores-{kind}.parquet"))), None)
+    } else {
+        (Format::Csv, Some(csv.as_path()))
+    };
+    let mut writer = RecordWriter::new(&format, columns, output)?;
+    for section in sections {
+        for system in &section.systems {
+            for (clip, &score) in section.clips.iter().zip(&system.scores) {
+                writer.write(
+                    Record::default()
+                        .text("system", &system.system)
+                        .text("set", &section.set)
+                        .text("machine", &section.machine)
+                        .text("section", &section.section)
+                        .text("path", &clip.name)
+                        .text("label", clip.label.map_or("", Label::name))
+                        .text("domain", clip.domain.map_or("", Domain::name))
+                        .number("score", score),
+                )?;
+            }
+        }
+    }
+    writer.finish()
+}

@@ -1,0 +1,32 @@
+//! `auscult bench submit`: a run's scores as the official evaluators take them.
+
+use std::collections::BTreeSet;
+
+use auscult_eval::run::{Threshold, read_sections, write_submission};
+
+use crate::{
+    Outcome,
+    args::{SubmitArguments, ThresholdName},
+    printer::{Printer, count},
+};
+
+pub(super) fn run(arguments: &SubmitArguments, printer: &Printer) -> anyhow::Result<Outcome> {
+    let sections = read_sections(&arguments.run)?;
+    let names: BTreeSet<&str> =
+        sections.iter().flat_map(|section| &section.systems).map(|found| &*found.system).collect();
+    let system = match (&arguments.system, names.len()) {
+        (Some(name), _) => name.as_str(),
+        (None, 1) => names.first().copied().unwrap_or_default(),
+        (None, _) => anyhow::bail!(
+            "the run has several systems; name one with --system: {}",
+            names.into_iter().collect::<Vec<_>>().join(", ")
+        ),
+    };
+    let threshold = match arguments.threshold {
+        ThresholdName::Gamma => Threshold::Gamma,
+        ThresholdName::Quantile => Threshold::Quantile,
+    };
+    let written = write_submission(&sections, system, threshold, &arguments.out)?;
+    printer.line(format!("{} in {}", count(written.len(), "file"), arguments.out.display()))?;
+    Ok(Outcome::Done)
+}

@@ -1,0 +1,121 @@
+//! `auscult data`: what lies on the disk, and what can be fetched.
+
+use auscult_eval::datasets::{
+    CheckReport, Dataset, DatasetKind, DownloadSettings, GroupCounts, Truth, download, plan,
+};
+use indicatif::ProgressBar;
+
+use crate::{
+    Outcome,
+    args::{DataCheckArguments, DataCommand, DownloadArguments},
+    interrupt,
+    printer::{Printer, count},
+    progress,
+    table::{Align, Table},
+};
+
+pub(crate) fn run(command: &DataCommand, printer: &Printer) -> anyhow::Result<Outcome> {
+    match command {
+        DataCommand::Check(arguments) => check(arguments, printer),
+        DataCommand::Download(arguments) => fetch(arguments, printer),
+    }
+}
+
+fn check(arguments: &DataCheckArguments, printer: &Printer) -> anyhow::Result<Outcome> {
+    let kind = match arguments.dataset {
+        Some(kind) => kind,
+        None => DatasetKind::guess(&arguments.roots)?,
+    };
+    let truth = arguments.truth.as_deref().map(Truth::open).transpose()?;
+    let dataset = Dataset::open(kind, &arguments.roots, truth.as_ref())?;
+    let report = CheckReport::of(&dataset);
+    if arguments.json {
+        printer.line(serde_json::to_string_pretty(&report)?)?;
+    } else {
+        printer.text(&words(&report))?;
+        for remark in &report.remarks {
+            printer.note(remark);
+        }
+    }
+    Ok(if report.complete { Outcome::Done } else { Outcome::Incomplete })
+}
+
+fn words(report: &CheckReport) -> String {
+    let mut table = Table::new(&[
+        ("set", Align::Left),
+        ("machine", Align::Left),
+        ("section", Align::Left),
+        ("train source", Align::Right),
+        ("target", Align::Right),
+        ("test source normal", Align::Right),
+        ("anomalous", Align::Right),
+        ("target normal", Align::Right),
+        ("anomalous", Align::Right),
+        ("no label", Align::Right),
+        ("", Align::Left),
+    ]);
+    for found in &report.sections {
+        let GroupCounts {
+            set, machine, section, train_source, train_target, test, unlabelled, ..
+        } = found;
+        let remark = match (found.problems.is_empty(), found.known) {
+            (false, _) => found.problems.join("; "),
+            (true, Some(_)) => "as known".to_owned(),
+            (true, None) => "no known counts".to_owned(),
+        };
+        let [a, b, c, d] = test.map(|count| count.to_string());
+        table.row([
+            set.clone(),
+            machine.clone(),
+            section.clone(),
+            train_source.to_string(),
+            train_target.to_string(),
+            a,
+            b,
+            c,
+            d,
+            unlabelled.to_string(),
+            remark,
+        ]);
+    }
+    let mut text = format!("{}: {}\n\n", report.dataset, count(report.sections.len(), "section"));
+    text += &table.render();
+    text += "\n";
+    for (set, machines) in &report.missing {
+        if !machines.is_empty() {
+            text += &format!("not here ({set}): {}\n", machines.join(", "));
+        }
+    }
+    let known = report.known_classes.map_or_else(String::new, |known| format!(" (known: {known})"));
+    text += &format!("classes of training clips: {}{known}\n", report.classes);
+    text += &format!("fingerprint of names and labels: {}\n", report.fingerprint);
+    text
+}
+
+fn fetch(arguments: &DownloadArguments, printer: &Printer) -> anyhow::Result<Outcome> {
+    let plan = plan(arguments.dataset, &arguments.split, &arguments.machine)?;
+    let mut settings = DownloadSettings::from_zenodo(arguments.output.clone());
+    if let Some(address) = &arguments.from {
+        settings.base_url = address.trim_end_matches('/').to_owned();
+    }
+    for file in &plan.files {
+        if arguments.dry_run {
+            let DownloadSettings { base_url, .. } = &settings;
+            printer.line(format!("{base_url}/records/{}/files/{}", file.record, file.name))?;
+            continue;
+        }
+        let mut bar: Option<ProgressBar> = None;
+        let path = download(file, &settings, &mut |done, size| {
+            let bar = bar.get_or_insert_with(|| {
+                progress::named_bar((size >> 20) as usize, "MB", &file.name)
+            });
+            bar.set_position(done >> 20);
+            !interrupt::is_asked()
+        })?;
+        if let Some(bar) = bar {
+            bar.finish_and_clear();
+        }
+        printer.line(path.display())?;
+    }
+    Ok(Outcome::Done)
+}
