@@ -59,7 +59,7 @@ fn words(report: &CheckReport) -> String {
             set, machine, section, train_source, train_target, test, unlabelled, ..
         } = found;
         let remark = match (found.problems.is_empty(), found.known) {
-            (false, _) => found.problems.join("; "),
+            (false, _) => "see below".to_owned(),
             (true, Some(_)) => "as known".to_owned(),
             (true, None) => "no known counts".to_owned(),
         };
@@ -81,6 +81,11 @@ fn words(report: &CheckReport) -> String {
     let mut text = format!("{}: {}\n\n", report.dataset, count(report.sections.len(), "section"));
     text += &table.render();
     text += "\n";
+    for found in &report.sections {
+        for problem in &found.problems {
+            text += &format!("{} {}: {problem}\n", found.machine, found.section);
+        }
+    }
     for (set, machines) in &report.missing {
         if !machines.is_empty() {
             text += &format!("not here ({set}): {}\n", machines.join(", "));

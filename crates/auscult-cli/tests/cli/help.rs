@@ -30,6 +30,15 @@ help_is_as_written! {
     help_of_model_coreset: "model coreset";
     help_of_features: "features";
     help_of_synth: "synth";
+    help_of_metrics: "metrics";
+    help_of_data: "data";
+    help_of_data_check: "data check";
+    help_of_data_download: "data download";
+    help_of_bench: "bench";
+    help_of_bench_eval: "bench eval";
+    help_of_bench_run: "bench run";
+    help_of_bench_compare: "bench compare";
+    help_of_bench_submit: "bench submit";
     help_of_completions: "completions";
 }
 

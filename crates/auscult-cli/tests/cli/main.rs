@@ -6,6 +6,8 @@
 mod bad_input;
 /// Options with absurd or contradicting values: refused with what is allowed.
 mod bad_options;
+/// Data sets, runs, comparisons and submission files.
+mod bench;
 /// Vectors for other tools: npy, npz and CSV, equal to those of the library.
 mod features;
 /// From recordings to a model to verdicts, as in the first lines of `auscult --help`.
@@ -21,6 +23,8 @@ mod inputs;
 /// Ctrl-C keeps what is finished; kill -9 and full disks leave the old model or the new one.
 #[cfg(unix)]
 mod interruption;
+/// Scores with their truth: figures, intervals, official scores.
+mod metrics;
 /// Models are changed, checked, damaged and refused.
 mod models;
 /// Not tests: a folder to work in, sounds, and the program.

@@ -71,6 +71,8 @@ impl Sandbox {
     pub(crate) fn command<'a>(&self, words: impl IntoIterator<Item = &'a str>) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_auscult"));
         command.current_dir(self.folder.path()).args(words).stdin(Stdio::null());
+        // Computed vectors stay in the folder of the test.
+        command.env("XDG_CACHE_HOME", self.folder.path().join("cache"));
         for variable in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "COLUMNS"] {
             command.env_remove(variable);
         }

@@ -1,0 +1,366 @@
+//! `auscult bench` and `auscult data`.
+
+use std::path::PathBuf;
+
+use auscult_testing::golden;
+use serde_json::Value;
+
+use crate::support::{Sandbox, clip, faulty_clip, wav_of};
+use auscult_testing::ClipRecipe;
+
+fn e2e() -> String {
+    golden::testdata().join("golden/e2e").display().to_string()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// 8 normal clips to learn, 4 normal and 4 faulty ones to judge, of 1 s.
+fn with_folder() -> Sandbox {
+    let sandbox = Sandbox::new();
+    for take in 0..12 {
+        let folder = if take < 8 { "train" } else { "test/normal" };
+        let recipe = ClipRecipe { visit: 1 + take / 4, take, ..clip() };
+        sandbox.write(&format!("data/pump/{folder}/{take}.wav"), wav_of(&recipe));
+    }
+    for take in 0..4 {
+        let recipe = ClipRecipe { take, ..faulty_clip() };
+        sandbox.write(&format!("data/pump/test/anomaly/{take}.wav"), wav_of(&recipe));
+    }
+    sandbox
+}
+
+#[test]
+fn official_scores_are_those_of_an_independent_implementation() {
+    let expected = json(
+        &std::fs::read_to_string(golden::testdata().join("golden/e2e/expected.json")).unwrap(),
+    );
+    let sandbox = Sandbox::new();
+    for (options, name) in [
+        ("--method adabeam", "logmel_s15/adabeam_K1"),
+        ("--method beam --neighbours 0", "logmel_s15/beam_K0"),
+        ("--method global --fuse mean", "logmel_s15/global_dmm_K1"),
+        ("--front-end mfcc --method beam", "mfcc/beam_K1"),
+        ("--front-end lpc --method global --neighbours 0", "lpc/global_K0"),
+        ("--front-end lpc --convention inverse", "lpc_inv/beam_K1"),
+    ] {
+        let line = format!(
+            "bench eval --data {} --dataset dcase2023 --clip-seconds 2 --json {options}",
+            e2e()
+        );
+        let got = json(&sandbox.run(&line).exits(0).stdout);
+        let want = expected["official"][name].as_f64().unwrap();
+        assert!(
+            (got["official_score"].as_f64().unwrap() - want).abs() < 1e-9,
+            "{name}: {} {want}",
+            got["official_score"]
+        );
+        assert_eq!(got["machines"].as_array().unwrap().len(), 2);
+        assert_eq!(got["machines"][0]["machine"], "fan");
+        assert_eq!(got["machines"][0]["train"], 13);
+    }
+    let line = format!(
+        "bench eval --data {} --dataset dcase2023 --clip-seconds 2 --json --machine valve",
+        e2e()
+    );
+    let got = json(&sandbox.run(&line).exits(0).stdout);
+    assert_eq!(got["machines"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn vectors_are_computed_once_and_damaged_ones_again() {
+    let sandbox = with_folder();
+    let line = "bench eval --data data --dataset folder --clip-seconds 1 --json";
+    let first = sandbox.run(line).exits(0).stdout;
+    let kept: Vec<PathBuf> = walk(&sandbox.path("cache"));
+    assert_eq!(kept.len(), 16);
+    assert_eq!(sandbox.run(line).exits(0).stdout, first);
+    for path in &kept {
+        std::fs::write(path, b"damaged").unwrap();
+    }
+    assert_eq!(sandbox.run(line).exits(0).stdout, first);
+    assert!(std::fs::metadata(&kept[0]).unwrap().len() > 100, "written again");
+    assert_eq!(sandbox.run(&format!("{line} --no-cache --jobs 1")).exits(0).stdout, first);
+}
+
+fn walk(folder: &std::path::Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn scores_can_be_judged_again() {
+    let sandbox = with_folder();
+    let line =
+        "bench eval --data data --dataset folder --clip-seconds 1 --json --scores scores.csv";
+    let eval = json(&sandbox.run(line).exits(0).stdout);
+    let metrics = json(&sandbox.run("metrics scores.csv --json").exits(0).stdout);
+    assert_eq!(eval["machines"][0]["auc"], metrics["auc"]);
+    assert_eq!(eval["official_score"], metrics["official_scores"]["dcase2020"]);
+}
+
+#[test]
+fn every_back_end_finds_bad_bearings() {
+    let sandbox = with_folder();
+    for back_end in ["nearest", "mahalanobis", "pca-residual", "gmm", "k-means"] {
+        let line = format!(
+            "bench eval --data data --dataset folder --clip-seconds 1 --json --back-end {back_end}"
+        );
+        let got = json(&sandbox.run(&line).exits(0).stdout);
+        assert!(got["machines"][0]["auc"].as_f64().unwrap() > 0.9, "{back_end}: {got}");
+    }
+    let line = "bench eval --data data --dataset folder --clip-seconds 1 --json --back-end genrep";
+    sandbox.run(line).exits(2).says("needs references of both domains");
+}
+
+#[test]
+fn a_protocol_runs_is_written_and_goes_on_where_it_was() {
+    let sandbox = with_folder();
+    let line = "bench run my-folder --data data --out run --clip-seconds 1 --samples 100";
+    let ran = sandbox.run(line).exits(0);
+    assert!(ran.stdout.contains("| log-mel AdaBEAM | "), "{}", ran.stdout);
+    for name in [
+        "results.json",
+        "results.md",
+        "results.tex",
+        "index.html",
+        "scores-folder.parquet",
+        "sections/folder_all_pump_.json",
+    ] {
+        assert!(sandbox.path("run").join(name).is_file(), "{name}");
+    }
+    let page = String::from_utf8(sandbox.read("run/index.html")).unwrap();
+    assert!(
+        page.contains("default-src 'none'") && !page.contains("<script") && !page.contains("://"),
+        "{page}"
+    );
+    let results = json(&String::from_utf8(sandbox.read("run/results.json")).unwrap());
+    assert!(
+        results["rows"].as_array().unwrap().iter().all(|row| row["score"].is_f64()),
+        "{results}"
+    );
+    // A finished section is not computed again: no vectors, no cache.
+    std::fs::remove_dir_all(sandbox.path("cache")).unwrap();
+    assert_eq!(sandbox.run(line).exits(0).stdout, ran.stdout);
+    assert!(!sandbox.path("cache").exists());
+    // Other settings are another run.
+    sandbox.run(&line.replace("--clip-seconds 1", "--clip-seconds 0.5")).exits(0);
+    assert!(sandbox.path("cache").exists());
+}
+
+#[test]
+fn sweeps_and_diagnostics_have_their_figures() {
+    let sandbox = Sandbox::new();
+    let data = e2e();
+    let run = |protocol: &str| {
+        let line = format!(
+            "bench run {protocol} --data {data} --dataset dcase2023 --out {protocol} --clip-seconds 2 --samples 0"
+        );
+        // BEATs is not part of this build: told, and the rest runs.
+        let ran = sandbox.run(&line).exits(2);
+        assert!(ran.stdout.contains("front end beats: unknown front end"), "{}", ran.stdout);
+        String::from_utf8(sandbox.read(&format!("{protocol}/index.html"))).unwrap()
+    };
+    let page = run("figure-k");
+    assert!(page.contains("<polyline") && page.contains(">32</text>"), "{page}");
+    let results = json(&String::from_utf8(sandbox.read("figure-k/results.json")).unwrap());
+    assert_eq!(results["rows"].as_array().unwrap().len(), 60);
+    let line =
+        format!("bench run diagnostics --data {data} --dataset dcase2023 --out d --clip-seconds 2");
+    let ran = sandbox.run(&line).exits(0);
+    assert!(ran.stdout.contains("Theorem 1"), "{}", ran.stdout);
+    let page = String::from_utf8(sandbox.read("d/index.html")).unwrap();
+    for figure in ["variance ratio", "mean-gap ratio", "d' ratio"] {
+        assert!(page.contains(figure), "{figure}");
+    }
+    let results = json(&String::from_utf8(sandbox.read("d/results.json")).unwrap());
+    let rows = results["diagnostics"].as_array().unwrap();
+    assert_eq!(rows.len(), 20, "two front ends, five band sizes, without and with normalisation");
+    assert!(rows.iter().all(|row| row["theorem_consistent"] == row["sections"]));
+    assert!(rows.iter().any(|row| row["paper"]["d_prime_sub_band"].is_f64()));
+}
+
+#[test]
+fn two_systems_on_the_same_clips_are_compared_in_pairs() {
+    let sandbox = Sandbox::new();
+    let line = format!(
+        "bench run genrep --data {} --dataset dcase2023 --out run --clip-seconds 2 --samples 0",
+        e2e()
+    );
+    sandbox.run(&line).exits(2);
+    let same = json(&sandbox.run("bench compare run run --json --samples 200").exits(0).stdout);
+    assert!(
+        same.as_array()
+            .unwrap()
+            .iter()
+            .all(|row| row["difference"] == 0.0 && row["p_value"] == 1.0)
+    );
+    let words = [
+        "bench",
+        "compare",
+        "run",
+        "run",
+        "--json",
+        "--system",
+        "log-mel GenRep, batch",
+        "--against",
+        "log-mel AdaBEAM",
+    ];
+    let rows = json(&sandbox.run_words(&words).exits(0).stdout);
+    let row = &rows[0];
+    assert_eq!(row["clips"], 40);
+    let (low, high) =
+        (row["interval"]["low"].as_f64().unwrap(), row["interval"]["high"].as_f64().unwrap());
+    assert!(low < high && row["p_value"].as_f64().unwrap() <= 1.0, "{row}");
+    sandbox
+        .run("bench compare run run --system nobody")
+        .exits(2)
+        .says("there is no system \"nobody\"; there are");
+    sandbox.run("bench compare nowhere run").exits(2).says("no finished run");
+}
+
+#[test]
+fn submission_files_have_the_form_of_the_evaluators() {
+    let sandbox = Sandbox::new();
+    sandbox.write(
+        "p.toml",
+        "name = 'p'\ntitle = 'P'\ndatasets = ['dcase2023']\n[[system]]\nname = 'one'\n",
+    );
+    let line = format!("bench run p.toml --data {} --out run --clip-seconds 2 --samples 0", e2e());
+    sandbox.run(&line).exits(0);
+    sandbox.run("bench submit run --out sub").exits(0);
+    let text = |name: &str| String::from_utf8(sandbox.read(name)).unwrap();
+    let scores = text("sub/anomaly_score_fan_section_00_test.csv");
+    assert_eq!(scores.lines().count(), 20);
+    let (name, score) = scores.lines().next().unwrap().split_once(',').unwrap();
+    assert!(name.ends_with(".wav") && score.parse::<f64>().is_ok() && !scores.contains('\r'));
+    let decisions = text("sub/decision_result_fan_section_00_test.csv");
+    assert!(decisions.lines().all(|line| line.ends_with(",0") || line.ends_with(",1")));
+    sandbox.run("bench submit run --out sub --system two").exits(2).says("there are one");
+}
+
+#[test]
+fn an_unlabelled_test_set_is_scored_and_said_not_to_be_judged() {
+    let sandbox = Sandbox::new();
+    for take in 0..4 {
+        sandbox.write(
+            &format!("d/Vacuum/train/section_00_source_train_normal_000{take}_x.wav"),
+            wav_of(&ClipRecipe { take, ..clip() }),
+        );
+        sandbox.write(
+            &format!("d/Vacuum/test/section_00_000{take}.wav"),
+            wav_of(&ClipRecipe { take: 9 + take, ..clip() }),
+        );
+    }
+    let line =
+        "bench eval --data d --dataset dcase2023 --clip-seconds 1 --json --scores scores.csv";
+    let ran = sandbox.run(line).exits(2).says("test clips have no labels: scores only");
+    assert!(json(&ran.stdout)["official_score"].is_null());
+    assert_eq!(
+        crate::support::rows(&String::from_utf8(sandbox.read("scores.csv")).unwrap()).len(),
+        4
+    );
+    for (folder, values) in
+        [("ground_truth_data", [0, 1, 0, 1]), ("ground_truth_domain", [0, 0, 1, 1])]
+    {
+        let rows: Vec<String> = values
+            .iter()
+            .enumerate()
+            .map(|(i, v)| format!("section_00_000{i}.wav,{v}\n"))
+            .collect();
+        sandbox.write(
+            &format!("truth/{folder}/ground_truth_Vacuum_section_00_test.csv"),
+            rows.concat(),
+        );
+    }
+    let ran = sandbox.run(&format!("{line} --truth truth")).exits(0);
+    assert!(json(&ran.stdout)["official_score"].is_f64());
+}
+
+#[test]
+fn broken_clips_are_named_and_the_rest_is_judged() {
+    let sandbox = with_folder();
+    sandbox.write("data/pump/test/normal/broken.wav", b"RIFF");
+    let ran = sandbox
+        .run("bench eval --data data --dataset folder --clip-seconds 1 --json")
+        .exits(2)
+        .says("broken.wav");
+    let got = json(&ran.stdout);
+    assert_eq!(got["machines"][0]["normal"], 4);
+    assert!(got["machines"][0]["auc"].is_f64());
+}
+
+#[test]
+fn wrong_roots_and_names_are_told() {
+    let sandbox = with_folder();
+    let eval = "bench eval --clip-seconds 1";
+    sandbox
+        .run(&format!("{eval} --data data --dataset dcase2023"))
+        .exits(2)
+        .says("names like section_00");
+    sandbox.run(&format!("{eval} --data nowhere --dataset folder")).exits(2).says("nowhere");
+    sandbox.run(&format!("{eval} --data data --dataset dcase2019")).exits(2).says("dcase2020");
+    sandbox
+        .run(&format!("{eval} --data data --dataset folder --machine fan"))
+        .exits(2)
+        .says("there is no machine \"fan\"; there are \"pump\"");
+    sandbox.run("bench run table-9 --data data --out run").exits(2).says("one of table-3");
+    sandbox
+        .run("bench run table-3 --data data --out run")
+        .exits(2)
+        .says("none of dcase2020, dcase2023, dcase2024 is in data");
+}
+
+#[test]
+fn data_are_looked_at_and_the_set_is_told_from_names() {
+    let sandbox = with_folder();
+    let ran = sandbox.run("data check data").exits(0);
+    assert!(ran.stdout.contains("folder: 1 section"), "{}", ran.stdout);
+    let line = format!("data check {} --dataset dcase2023 --json", e2e());
+    let report = json(&sandbox.run(&line).exits(2).stdout);
+    assert_eq!(report["sections"][0]["train_source"], 10);
+    assert_eq!(report["complete"], false);
+    // Two development machines fit three years.
+    sandbox
+        .run(&format!("data check {}", e2e()))
+        .exits(2)
+        .says("dcase2023, dcase2024, dcase2025; say which");
+    sandbox.run("data check nowhere").exits(2).says("nowhere");
+}
+
+#[test]
+fn downloads_are_planned_and_offline_is_told() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run("data download dcase2023 --split dev --machine fan --dry-run").exits(0);
+    assert_eq!(ran.stdout, "https://zenodo.org/records/7882613/files/dev_fan.zip\n");
+    sandbox
+        .run("data download dcase2023 --split dev --machine pump")
+        .exits(2)
+        .says("no machine \"pump\"");
+    // A port nobody listens on.
+    sandbox
+        .run("data download dcase2023 --split dev --machine fan --from http://127.0.0.1:9")
+        .exits(2)
+        .says("check the connection");
+}
+
+#[test]
+fn every_protocol_that_comes_with_the_program_can_be_read() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../protocols");
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    names.sort();
+    assert_eq!(names.len(), 9);
+    let sandbox = Sandbox::new();
+    for name in names {
+        // Reading it is all that can go wrong before the data are looked for.
+        let ran = sandbox.run(&format!("bench run {name} --data . --out run")).exits(2);
+        assert!(
+            ran.stderr.contains("found no clips") || ran.stderr.contains("none of"),
+            "{name}: {ran:?}"
+        );
+    }
+}
