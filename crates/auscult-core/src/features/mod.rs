@@ -19,7 +19,7 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    axis::{Axis, AxisMeaning, Level},
+    axis::{Axis, AxisMeaning, AxisPart, Level},
     log_mel::{LogMel, LogMelConvention, LogMelSettings},
     lpc::{Lpc, LpcConvention, LpcSettings},
     mfcc::{Mfcc, MfccConvention, MfccSettings},
