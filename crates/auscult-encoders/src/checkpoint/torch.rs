@@ -6,7 +6,10 @@ use std::{
     ops::Range,
 };
 
-use zip::{CompressionMethod, ZipArchive};
+use zip::{
+    CompressionMethod, ZipArchive,
+    read::{ArchiveOffset, Config},
+};
 
 use super::{
     Contents, Entry, elements,
@@ -59,7 +62,10 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents> {
 /// Where each entry's bytes are; entries must be stored as they are.
 fn entries(bytes: &[u8]) -> Result<HashMap<String, Range<usize>>> {
     let refused = |error: &dyn std::fmt::Display| Error::format(format!("a damaged zip: {error}"));
-    let mut archive = ZipArchive::new(Cursor::new(bytes)).map_err(|error| refused(&error))?;
+    // A checkpoint starts with its archive; searching for another start can find a false one.
+    let config = Config { archive_offset: ArchiveOffset::Known(0) };
+    let mut archive = ZipArchive::with_config(config, Cursor::new(bytes))
+        .map_err(|error| refused(&error))?;
     let mut entries = HashMap::new();
     for index in 0..archive.len() {
         let entry = archive.by_index_raw(index).map_err(|error| refused(&error))?;

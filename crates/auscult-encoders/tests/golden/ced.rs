@@ -41,8 +41,12 @@ fn check(weights: &Path) -> Result<(), libtest_mimic::Failed> {
         outputs.push(tokens);
     });
     for (tokens, name) in outputs.iter().zip(["block6", "block8", "block12", "final"]) {
-        // A plain f64 forward pass is 2.1e-5 away from the f32 graph at the end.
-        compare(name, tokens, &array(&mut golden, name), 5e-4)?;
+        let want = array(&mut golden, name);
+        // Blocks reach values of thousands; a plain f64 forward pass is 2.1e-5 away from the f32
+        // graph after the last normalisation.
+        let largest = want.values.iter().fold(0.0_f64, |largest, value| largest.max(value.abs()));
+        let allowed = if name == "final" { 1e-4 } else { 1e-5 * largest };
+        compare(name, tokens, &want, allowed)?;
     }
     Ok(())
 }

@@ -108,7 +108,8 @@ pub(crate) fn trials() -> Vec<Trial> {
             let made = if shape.len() == 3 { positions(&shape) } else { values(name, &shape) };
             let read = stored.read(name, &shape).unwrap();
             for (index, (made, read)) in made.iter().zip(&read).enumerate() {
-                assert!((made - read).abs() < 1e-6, "{name}[{index}]: {made} for {read}");
+                // The stored table was made in f32: its angles have seven digits.
+                assert!((made - read).abs() < 1e-5, "{name}[{index}]: {made} for {read}");
             }
         }
         Ok(())
