@@ -99,6 +99,14 @@ pub enum Error {
         /// Name and fingerprint of the weights.
         given: String,
     },
+    /// The file named by the user holds another kind of encoder.
+    #[error("front end {wanted} was asked for, but the file given holds {given}; give a file of {wanted}, or ask for the other front end")]
+    OtherKind {
+        /// The name asked for.
+        wanted: String,
+        /// What the file holds.
+        given: String,
+    },
     /// The weights of an encoder are not on this machine.
     #[error(
         "the weights of {name} are not on this machine; fetch them with `auscult encoder pull {name}` or give a file with --encoder"

@@ -8,6 +8,7 @@
 //! 4. `transformer`: the blocks all of them share.
 //! 5. `encoder`: one of the three, whole.
 //! 6. `front_end`: tokens become frames of `auscult-core`'s front end.
+//! 7. `known`, `library`: released encoders, and those on this machine.
 
 mod beats;
 mod ced;
@@ -16,6 +17,8 @@ mod eat;
 mod encoder;
 mod error;
 mod front_end;
+mod known;
+mod library;
 mod patches;
 mod transformer;
 mod weights;
@@ -25,5 +28,7 @@ pub use crate::{
     encoder::{Architecture, Buffers, Encoder, LayerTokens},
     error::{Error, Result},
     front_end::{EncoderFrontEnd, EncoderSettings},
+    known::{KNOWN, KnownEncoder},
+    library::{Bundled, EncoderLibrary, EncoderRequest},
     transformer::Threads,
 };

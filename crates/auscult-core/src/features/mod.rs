@@ -12,6 +12,7 @@ mod log_mel;
 mod lpc;
 mod mel;
 mod mfcc;
+mod registry;
 mod spectrum;
 
 use std::{fmt, sync::Arc};
@@ -23,6 +24,7 @@ pub use self::{
     log_mel::{LogMel, LogMelConvention, LogMelSettings},
     lpc::{Lpc, LpcConvention, LpcSettings},
     mfcc::{Mfcc, MfccConvention, MfccSettings},
+    registry::{FrontEndSource, FrontEnds},
 };
 use crate::{
     BandSettings, ClipLength, Error, Result,
@@ -85,9 +87,14 @@ pub struct FrontEndIdentity {
 
 impl fmt::Display for FrontEndIdentity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.settings.get("convention").and_then(|value| value.as_str()) {
-            Some(convention) => write!(formatter, "{} ({convention})", self.name),
-            None => write!(formatter, "{}", self.name),
+        let text = |key: &str| self.settings.get(key).and_then(|value| value.as_str());
+        match (text("convention"), text("encoder"), self.settings.get("layers")) {
+            (Some(convention), ..) => write!(formatter, "{} ({convention})", self.name),
+            (_, Some(encoder), Some(layers)) => {
+                let layers = layers.to_string();
+                write!(formatter, "{encoder} (layer {})", layers.trim_matches(['[', ']']))
+            }
+            _ => write!(formatter, "{}", self.name),
         }
     }
 }
