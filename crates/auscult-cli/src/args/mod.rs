@@ -3,6 +3,7 @@
 #![expect(clippy::doc_markdown, reason = "doc comments are help texts here, not Markdown")]
 
 mod calibrate;
+mod encoder;
 mod features;
 mod fit;
 mod format;
@@ -18,6 +19,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use self::{
     calibrate::CalibrateArguments,
+    encoder::EncoderArguments,
     features::{FeatureView, FeaturesArguments},
     fit::{ComparingArguments, FitArguments},
     format::FormatArguments,
@@ -59,6 +61,11 @@ pub(crate) struct Arguments {
     )]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=512))]
     pub(crate) jobs: Option<u16>,
+
+    /// The file with an encoder's weights (PyTorch zip or safetensors), if not the bundled or
+    /// pulled one.
+    #[arg(long = "encoder", global = true, value_name = "FILE", display_order = 98)]
+    pub(crate) encoder_file: Option<std::path::PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]

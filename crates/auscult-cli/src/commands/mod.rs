@@ -24,7 +24,7 @@ use clap::CommandFactory;
 use crate::{
     Outcome,
     args::{Arguments, Command},
-    interrupt,
+    front_ends, interrupt,
     printer::Printer,
 };
 
@@ -32,6 +32,9 @@ pub(crate) fn run(arguments: Arguments, printer: &Printer) -> anyhow::Result<Out
     if let Some(jobs) = arguments.jobs {
         let threads = rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs));
         threads.build_global().with_context(|| format!("cannot start {jobs} threads"))?;
+    }
+    if let Some(file) = arguments.encoder_file {
+        front_ends::use_encoder_file(file);
     }
     interrupt::watch()?;
     match arguments.command {

@@ -22,6 +22,8 @@ enum Hertz {
     Edges(Vec<f64>),
     /// One range for all positions of a part.
     Parts(Vec<AxisPart>),
+    /// Axes with their names, one after the other.
+    Joined(Vec<(String, Axis)>),
 }
 
 /// A run of positions that stand for one thing together, such as the values of a row of tokens.
@@ -96,6 +98,12 @@ impl Axis {
         Self { hertz: Hertz::Parts(parts), ..Self::other(len) }
     }
 
+    /// Several axes with their names, one after the other.
+    pub fn joined(axes: Vec<(String, Self)>) -> Self {
+        let len = axes.iter().map(|(_, axis)| axis.len()).sum();
+        Self { hertz: Hertz::Joined(axes), ..Self::other(len) }
+    }
+
     /// Number of positions (the paper's F).
     pub fn len(&self) -> usize {
         self.len
@@ -121,6 +129,10 @@ impl Axis {
         match &self.hertz {
             Hertz::Unknown => None,
             Hertz::Edges(edges) => Some(*edges.get(positions.start)?..*edges.get(positions.end)?),
+            Hertz::Joined(_) => {
+                let (_, axis, own) = self.member(&positions)?;
+                axis.hertz(own)
+            }
             Hertz::Parts(_) => self
                 .touched(&positions)
                 .map(|part| part.hertz.clone())
@@ -135,12 +147,35 @@ impl Axis {
     /// The names of the parts a range of positions covers, each once; empty if they have none.
     pub fn part_names(&self, positions: Range<usize>) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
+        if let Some((name, axis, own)) = self.member(&positions) {
+            names.push(name);
+            names.extend(axis.part_names(own));
+        }
         for part in self.touched(&positions) {
             if !part.name.is_empty() && !names.contains(&part.name.as_str()) {
                 names.push(&part.name);
             }
         }
         names
+    }
+
+    /// The positions counted from the start of the joined axis they lie in; the same positions of
+    /// any other axis.
+    pub fn own_positions(&self, positions: Range<usize>) -> Range<usize> {
+        self.member(&positions).map_or(positions, |(_, _, own)| own)
+    }
+
+    /// The joined axis a range of positions lies in, and where in it.
+    fn member(&self, positions: &Range<usize>) -> Option<(&str, &Self, Range<usize>)> {
+        let Hertz::Joined(members) = &self.hertz else { return None };
+        let mut start = 0;
+        members.iter().find_map(|(name, axis)| {
+            let begins = start;
+            start += axis.len();
+            let inside = begins <= positions.start && positions.end <= start;
+            let own = || positions.start - begins..positions.end - begins;
+            inside.then(|| (name.as_str(), axis, own()))
+        })
     }
 
     /// The parts a range of positions touches.

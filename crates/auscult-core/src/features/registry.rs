@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use super::{FrontEnd, FrontEndIdentity, FrontEndSettings};
+use super::{Ensemble, FrontEnd, FrontEndIdentity, FrontEndSettings};
 use crate::{ClipLength, Error, Result};
 
 /// Something that brings front ends of its own, such as encoders with their weights.
@@ -68,6 +68,15 @@ impl FrontEnds {
         identity: &FrontEndIdentity,
         length: ClipLength,
     ) -> Result<Arc<dyn FrontEnd>> {
+        if let Some(members) = identity.members() {
+            // Members are no ensembles themselves, or a damaged file could nest them for ever.
+            if members.iter().any(|member| member.members().is_some()) {
+                let reason = format!("front end {} has ensembles as members", identity.name);
+                return Err(Error::DamagedModel { reason });
+            }
+            let members = members.iter().map(|member| self.build(member, length));
+            return Ok(Arc::new(Ensemble::new(members.collect::<Result<_>>()?)?));
+        }
         if FrontEndSettings::NAMES.contains(&identity.name.as_str()) {
             return FrontEndSettings::from_identity(identity)?.build(length);
         }
