@@ -1,6 +1,8 @@
 //! What is taken of an encoder, and `auscult encoder`.
 
-use clap::Args;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand};
 
 /// What is taken of an encoder's tokens.
 #[derive(Debug, Default, Args)]
@@ -35,4 +37,53 @@ impl EncoderArguments {
             ),
         }
     }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum EncoderCommand {
+    /// List the encoders this program knows, and which of them are on this machine.
+    List {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Fetch an encoder's weights, verify them, and keep them for later; goes on where it stopped.
+    Pull {
+        /// The encoder, as auscult encoder list names it.
+        name: String,
+
+        /// Another place to fetch the file from: an http or https address, or a path.
+        #[arg(long, value_name = "URL|PATH")]
+        from: Option<String>,
+
+        /// SHA-256 the file must have, if you know it from elsewhere.
+        #[arg(long, value_name = "HEX")]
+        sha256: Option<String>,
+    },
+    /// Run an encoder on a built-in signal and see that its numbers make sense.
+    Check {
+        /// A file with weights, or the name of an encoder on this machine.
+        #[arg(value_name = "FILE|NAME")]
+        encoder: String,
+    },
+    /// Say what an encoder is: kind, size, fingerprint, load time and memory.
+    Info {
+        /// A file with weights, or the name of an encoder on this machine.
+        #[arg(value_name = "FILE|NAME")]
+        encoder: String,
+
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Write an encoder's weights as safetensors: f32, with canonical names and its configuration.
+    Convert {
+        /// A file with weights, or the name of an encoder on this machine.
+        #[arg(value_name = "FILE|NAME")]
+        encoder: String,
+
+        /// The file to write.
+        #[arg(short, long, value_name = "FILE")]
+        output: PathBuf,
+    },
 }

@@ -19,7 +19,7 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use self::{
     calibrate::CalibrateArguments,
-    encoder::EncoderArguments,
+    encoder::{EncoderArguments, EncoderCommand},
     features::{FeatureView, FeaturesArguments},
     fit::{ComparingArguments, FitArguments},
     format::FormatArguments,
@@ -92,6 +92,9 @@ pub(crate) enum Command {
     Model(ModelCommand),
     /// Compute feature vectors, for other tools.
     Features(FeaturesArguments),
+    /// Encoders (ced, beats, eat): list, fetch, check and convert their weights.
+    #[command(subcommand)]
+    Encoder(EncoderCommand),
     /// Write synthetic machines: fan, pump, valve and slider, healthy and faulty.
     Synth(SynthArguments),
     /// Print a completion script for a shell.

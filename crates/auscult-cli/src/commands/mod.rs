@@ -3,6 +3,7 @@
 mod budget;
 mod calibrate;
 mod demo;
+mod encoder;
 mod explain;
 mod features;
 mod fit;
@@ -48,6 +49,7 @@ pub(crate) fn run(arguments: Arguments, printer: &Printer) -> anyhow::Result<Out
         Command::Inspect(arguments) => inspect::run(&arguments, printer),
         Command::Model(command) => model::run(&command, printer),
         Command::Features(arguments) => features::run(&arguments, printer),
+        Command::Encoder(command) => encoder::run(&command, printer),
         Command::Synth(arguments) => synth::run(&arguments, printer),
         Command::Completions { shell } => {
             let mut script = Vec::new();
