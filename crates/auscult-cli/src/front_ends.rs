@@ -26,8 +26,7 @@ pub(crate) fn use_encoder_file(file: PathBuf) {
 pub(crate) fn library() -> &'static Arc<EncoderLibrary> {
     static LIBRARY: OnceLock<Arc<EncoderLibrary>> = OnceLock::new();
     LIBRARY.get_or_init(|| {
-        let bundled =
-            Bundled { name: auscult_ced_tiny::NAME, bytes: auscult_ced_tiny::WEIGHTS };
+        let bundled = Bundled { name: auscult_ced_tiny::NAME, bytes: auscult_ced_tiny::WEIGHTS };
         let library = EncoderLibrary::new(vec![bundled]).with_folder(folder());
         Arc::new(library.with_file(FILE.get().cloned()))
     })

@@ -98,9 +98,8 @@ fn the_model_file_brings_the_members_back() {
 #[test]
 fn adding_and_forgetting_equal_a_fresh_fit() {
     let ensemble = both();
-    let grown = model(&ensemble, 0..8, Combine::Mean)
-        .with_added(&references(&ensemble, 8..12))
-        .unwrap();
+    let grown =
+        model(&ensemble, 0..8, Combine::Mean).with_added(&references(&ensemble, 8..12)).unwrap();
     let fresh = model(&ensemble, 0..12, Combine::Mean);
     assert_eq!(grown.to_bytes().unwrap(), fresh.to_bytes().unwrap());
     let shrunk = fresh.with_only(&(0..8).collect::<Vec<_>>()).unwrap();
@@ -117,8 +116,12 @@ fn reasons_say_which_member_spoke() {
     let clip = vectors(&ensemble, &sound(99, 0.3));
     let scored = model.score(&clip).unwrap();
     let explanation = Explanation::new(&model, ensemble.axis(), &clip, &scored);
-    let names: Vec<String> = explanation.bands.iter().map(auscult_core::explain::BandReason::name).collect();
-    assert!(names.iter().any(|name| name.starts_with("log-mel ") && name.ends_with("Hz")), "{names:?}");
+    let names: Vec<String> =
+        explanation.bands.iter().map(auscult_core::explain::BandReason::name).collect();
+    assert!(
+        names.iter().any(|name| name.starts_with("log-mel ") && name.ends_with("Hz")),
+        "{names:?}"
+    );
     assert!(names.iter().any(|name| name == "mfcc coefficients 0-19"), "{names:?}");
 }
 

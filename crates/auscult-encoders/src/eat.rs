@@ -78,7 +78,8 @@ pub(crate) fn load(
     };
     let depth = weights.count("model.blocks", "attn.qkv.weight");
     if depth == 0 {
-        let (tensor, expected) = ("model.blocks.0.attn.qkv.weight".to_owned(), vec![3 * width, width]);
+        let (tensor, expected) =
+            ("model.blocks.0.attn.qkv.weight".to_owned(), vec![3 * width, width]);
         return Err(Error::Missing { tensor, expected });
     }
     let blocks: Result<Vec<Block>> = (0..depth)

@@ -246,7 +246,10 @@ impl Encoder {
             Embedding::Ced(_, embedding) => embedding.bytes(),
         };
         let blocks = self.transformer.blocks.iter().map(|block| {
-            [&block.qkv, &block.out, &block.fc1, &block.fc2].map(Linear::bytes).iter().sum::<usize>()
+            [&block.qkv, &block.out, &block.fc1, &block.fc2]
+                .map(Linear::bytes)
+                .iter()
+                .sum::<usize>()
         });
         embedding + blocks.sum::<usize>()
     }

@@ -100,7 +100,9 @@ pub enum Error {
         given: String,
     },
     /// The file named by the user holds another kind of encoder.
-    #[error("front end {wanted} was asked for, but the file given holds {given}; give a file of {wanted}, or ask for the other front end")]
+    #[error(
+        "front end {wanted} was asked for, but the file given holds {given}; give a file of {wanted}, or ask for the other front end"
+    )]
     OtherKind {
         /// The name asked for.
         wanted: String,

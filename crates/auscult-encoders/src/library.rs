@@ -178,9 +178,8 @@ impl EncoderLibrary {
             return vec![Place::File(file.clone())];
         }
         let known = || KNOWN.iter().filter(move |known| known.architecture == architecture);
-        let bundled = self.bundled.iter().filter(|bundled| {
-            known().any(|known| known.name == bundled.name)
-        });
+        let bundled =
+            self.bundled.iter().filter(|bundled| known().any(|known| known.name == bundled.name));
         let pulled = self.folder.iter().flat_map(|folder| {
             known().map(|known| folder.join(known.file)).filter(|path| path.is_file())
         });

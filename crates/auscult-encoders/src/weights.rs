@@ -59,7 +59,9 @@ impl<'a> Weights<'a> {
 
     /// How many blocks are numbered below a prefix: `prefix.0.suffix`, `prefix.1.suffix`, ...
     pub(crate) fn count(&self, prefix: &str, suffix: &str) -> usize {
-        (0..).take_while(|index| self.shape(&format!("{prefix}.{index}.{suffix}")).is_some()).count()
+        (0..)
+            .take_while(|index| self.shape(&format!("{prefix}.{index}.{suffix}")).is_some())
+            .count()
     }
 
     /// The values of a tensor.

@@ -55,8 +55,7 @@ impl Beam {
             .members
             .iter()
             .map(|bands| {
-                let left_out =
-                    |index| self.member_left_out(&left_out_views, index, bands.clone());
+                let left_out = |index| self.member_left_out(&left_out_views, index, bands.clone());
                 Standardisation::of((0..references.len()).filter_map(left_out))
             })
             .collect();

@@ -3,11 +3,7 @@
 use std::sync::Arc;
 
 use super::{Axis, Extractor, FrontEnd, FrontEndIdentity};
-use crate::{
-    BandSettings, ClipVectors, Error, Result,
-    beam::MemberSettings,
-    pooling::View,
-};
+use crate::{BandSettings, ClipVectors, Error, Result, beam::MemberSettings, pooling::View};
 
 /// Front ends that score together; see [`crate::beam::EnsembleSettings`].
 ///
@@ -42,7 +38,8 @@ impl Ensemble {
     pub fn new(members: Vec<Arc<dyn FrontEnd>>) -> Result<Self> {
         let identities: Vec<FrontEndIdentity> =
             members.iter().map(|member| member.identity()).collect();
-        let repeated = identities.iter().enumerate().any(|(at, one)| identities[..at].contains(one));
+        let repeated =
+            identities.iter().enumerate().any(|(at, one)| identities[..at].contains(one));
         if members.len() < 2 || repeated {
             let names: Vec<String> = identities.iter().map(ToString::to_string).collect();
             let allowed = "two different ones or more";

@@ -15,8 +15,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
-    Basis, Beam, Calibration, Error, FittedBeam, Model, ModelSettings, Provenance, References, Result,
-    View, beam::{BandFit, Standardisation}, calibration::CalibrationClip,
+    Basis, Beam, Calibration, Error, FittedBeam, Model, ModelSettings, Provenance, References,
+    Result, View,
+    beam::{BandFit, Standardisation},
+    calibration::CalibrationClip,
 };
 
 pub(super) const VERSION: u32 = 1;

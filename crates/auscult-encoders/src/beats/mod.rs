@@ -68,12 +68,22 @@ impl Config {
         require("conv_pos_groups", "a divisor of the width", groups.to_string(), {
             width.is_multiple_of(groups)
         })?;
-        require("num_buckets", "4 to 65536", buckets.to_string(), (4..=1 << 16).contains(&buckets))?;
+        require(
+            "num_buckets",
+            "4 to 65536",
+            buckets.to_string(),
+            (4..=1 << 16).contains(&buckets),
+        )?;
         require("activation_fn", "gelu", config.activation_fn.clone(), {
             config.activation_fn == "gelu"
         })?;
         let is = |holds: bool| holds.to_string();
-        require("layer_norm_first", "false", is(config.layer_norm_first), !config.layer_norm_first)?;
+        require(
+            "layer_norm_first",
+            "false",
+            is(config.layer_norm_first),
+            !config.layer_norm_first,
+        )?;
         require("gru_rel_pos", "true with relative_position_embedding", is(config.gru_rel_pos), {
             config.gru_rel_pos && config.relative_position_embedding
         })?;

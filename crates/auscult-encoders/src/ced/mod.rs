@@ -78,7 +78,9 @@ pub(crate) fn load(
 
 /// From width x places to places x width.
 fn turned(values: &[f32], places: usize) -> Vec<f32> {
-    (0..places).flat_map(|place| values.iter().skip(place).step_by(places.max(1)).copied()).collect()
+    (0..places)
+        .flat_map(|place| values.iter().skip(place).step_by(places.max(1)).copied())
+        .collect()
 }
 
 impl CedEmbedding {

@@ -71,9 +71,10 @@ impl Pickle {
     /// The value of a dictionary under a key.
     pub(super) fn get<'a>(&'a self, value: &'a Value, key: &str) -> Option<&'a Value> {
         let pairs = self.pairs(value);
-        pairs.iter().find(|(name, _)| matches!(name, Value::Text(name) if &**name == key)).map(
-            |(_, value)| value,
-        )
+        pairs
+            .iter()
+            .find(|(name, _)| matches!(name, Value::Text(name) if &**name == key))
+            .map(|(_, value)| value)
     }
 
     fn pairs<'a>(&'a self, value: &'a Value) -> &'a [(Value, Value)] {

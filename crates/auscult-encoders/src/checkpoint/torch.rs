@@ -11,10 +11,7 @@ use zip::{
     read::{ArchiveOffset, Config},
 };
 
-use super::{
-    Contents, Entry, elements,
-    pickle,
-};
+use super::{Contents, Entry, elements, pickle};
 use crate::{Error, Result};
 
 /// The pickle of the largest released checkpoint has 120 kB.
@@ -64,8 +61,8 @@ fn entries(bytes: &[u8]) -> Result<HashMap<String, Range<usize>>> {
     let refused = |error: &dyn std::fmt::Display| Error::format(format!("a damaged zip: {error}"));
     // A checkpoint starts with its archive; searching for another start can find a false one.
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
-    let mut archive = ZipArchive::with_config(config, Cursor::new(bytes))
-        .map_err(|error| refused(&error))?;
+    let mut archive =
+        ZipArchive::with_config(config, Cursor::new(bytes)).map_err(|error| refused(&error))?;
     let mut entries = HashMap::new();
     for index in 0..archive.len() {
         let entry = archive.by_index_raw(index).map_err(|error| refused(&error))?;

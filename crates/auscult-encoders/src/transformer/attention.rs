@@ -127,7 +127,8 @@ impl Attention<'_> {
             return (0.0, &[]);
         }
         let span = 2 * self.count - 1;
-        let bias = &self.bias[head * span..(head + 1) * span][self.count - 1 - from..][..self.count];
+        let bias =
+            &self.bias[head * span..(head + 1) * span][self.count - 1 - from..][..self.count];
         (self.gate.map_or(1.0, |gate| gate.open(head, query)), bias)
     }
 }

@@ -11,13 +11,13 @@ mod scratch;
 use auscult_kernels::{Epilogue, Isa, LayerNorm, Rows, RowsMut, layer_norm_rows, row_stride};
 use rayon::prelude::*;
 
+use self::{attention::Attention, scratch::room};
 pub(crate) use self::{
     attention::{Gate, HeadMemory},
     linear::{Linear, Norm},
     position::RelativeBias,
     scratch::{Scratch, Work},
 };
-use self::{attention::Attention, scratch::room};
 
 /// How many threads one forward pass uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -121,10 +121,9 @@ impl Transformer {
             Threads::One => {
                 heads.iter_mut().enumerate().for_each(|(head, to)| attention.remember(head, to));
             }
-            Threads::Pool => heads
-                .par_iter_mut()
-                .enumerate()
-                .for_each(|(head, to)| attention.remember(head, to)),
+            Threads::Pool => {
+                heads.par_iter_mut().enumerate().for_each(|(head, to)| attention.remember(head, to))
+            }
         }
         for_each_block(threads, tokens, stride, work, |work, from, tokens| {
             attention.attend(heads, from, tokens.len() / stride, stride, work);
@@ -141,7 +140,11 @@ impl Transformer {
             Order::Before => 1.0,
             Order::After { residual_factor } => residual_factor,
         };
-        let residual = |residual: &[f32], linear: &Linear, left: Rows<'_>, out: &mut [f32], integers: &mut _| {
+        let residual = |residual: &[f32],
+                        linear: &Linear,
+                        left: Rows<'_>,
+                        out: &mut [f32],
+                        integers: &mut _| {
             let epilogue = |bias| Epilogue::BiasResidual { bias, residual, stride, factor };
             linear.apply(self.isa, left, epilogue, &mut RowsMut { values: out, stride }, integers);
         };
@@ -201,11 +204,12 @@ pub(crate) fn for_each_block(
             }
         }
         Threads::Pool => {
-            data.par_chunks_mut(block)
-                .enumerate()
-                .for_each_init(Work::default, |scratch, (index, rows)| {
+            data.par_chunks_mut(block).enumerate().for_each_init(
+                Work::default,
+                |scratch, (index, rows)| {
                     work(scratch, index * ROWS_AT_ONCE, rows);
-                });
+                },
+            );
         }
     }
 }

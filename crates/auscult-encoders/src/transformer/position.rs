@@ -17,7 +17,8 @@ impl RelativeBias {
         let span = count.cast_signed() - 1;
         for head in 0..self.heads {
             out.extend(
-                (-span..=span).map(|distance| self.table[self.bucket(distance) * self.heads + head]),
+                (-span..=span)
+                    .map(|distance| self.table[self.bucket(distance) * self.heads + head]),
             );
         }
     }

@@ -33,7 +33,8 @@ fn spread(name: &str, shape: &[usize]) -> (f64, f64) {
         "bias" => (0.0, 0.05),
         _ if name.ends_with("relative_attention_bias.weight") => (0.0, 0.5),
         _ => {
-            let inputs: usize = if shape.len() > 1 { shape[1..].iter().product() } else { shape[0] };
+            let inputs: usize =
+                if shape.len() > 1 { shape[1..].iter().product() } else { shape[0] };
             (0.0, (3.0 / inputs as f64).sqrt())
         }
     }
@@ -55,9 +56,7 @@ fn positions(shape: &[usize]) -> Vec<f32> {
     for place in 0..places {
         let (time, row) = (place / rows, place % rows);
         for at in [row, time] {
-            let angle = |index: usize| {
-                at as f64 / 10_000.0_f64.powf(index as f64 / quarter as f64)
-            };
+            let angle = |index: usize| at as f64 / 10_000.0_f64.powf(index as f64 / quarter as f64);
             table.extend((0..quarter).map(|index| angle(index).sin() as f32));
             table.extend((0..quarter).map(|index| angle(index).cos() as f32));
         }

@@ -71,7 +71,8 @@ fn compare(name: &str, got: &[f32], want: &golden::Array, allowed: f64) -> Resul
     if got.len() != want.values.len() {
         return Err(format!("{name}: {} values for {}", got.len(), want.values.len()).into());
     }
-    let differences = got.iter().zip(&want.values).map(|(&got, want)| (f64::from(got) - want).abs());
+    let differences =
+        got.iter().zip(&want.values).map(|(&got, want)| (f64::from(got) - want).abs());
     let worst = differences.fold(0.0_f64, |worst, next| if next <= worst { worst } else { next });
     eprintln!("{name}: largest difference {worst:.2e}, allowed {allowed:.0e}");
     if worst <= allowed { Ok(()) } else { Err(format!("{name}: off by {worst:e}").into()) }

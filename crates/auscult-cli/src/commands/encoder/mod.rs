@@ -136,7 +136,11 @@ fn info(text: &str, json: bool, printer: &Printer) -> anyhow::Result<()> {
         ("input", encoder.preprocessing().to_owned()),
         (
             "layers",
-            format!("0 to {}, {} if not said otherwise", encoder.last_layer(), encoder.default_layer()),
+            format!(
+                "0 to {}, {} if not said otherwise",
+                encoder.last_layer(),
+                encoder.default_layer()
+            ),
         ),
         (
             "tokens",

@@ -55,10 +55,8 @@ pub(super) fn run(
             );
         }
         Some(_) => {}
-        None => printer.note(format!(
-            "nobody published a checksum of {}; its sha256 is {found}",
-            known.name
-        )),
+        None => printer
+            .note(format!("nobody published a checksum of {}; its sha256 is {found}", known.name)),
     }
     let encoder = Checkpoint::open(&partial).and_then(|checkpoint| Encoder::load(&checkpoint));
     let encoder = match encoder {
@@ -81,8 +79,8 @@ fn fetch(source: &str, partial: &Path, printer: &Printer) -> anyhow::Result<()> 
     let have = fs::metadata(partial).map_or(0, |metadata| metadata.len());
     if !(source.starts_with("http://") || source.starts_with("https://")) {
         let mut from = File::open(source).with_context(|| format!("cannot read {source}"))?;
-        let mut to = File::create(partial)
-            .with_context(|| format!("cannot write {}", partial.display()))?;
+        let mut to =
+            File::create(partial).with_context(|| format!("cannot write {}", partial.display()))?;
         io::copy(&mut from, &mut to)?;
         return Ok(());
     }
@@ -102,12 +100,9 @@ fn fetch(source: &str, partial: &Path, printer: &Printer) -> anyhow::Result<()> 
     if resumed {
         printer.note(format!("going on after {:.1} MB", have as f64 / 1e6));
     }
-    let mut file = if resumed {
-        OpenOptions::new().append(true).open(partial)
-    } else {
-        File::create(partial)
-    }
-    .with_context(|| format!("cannot write {}", partial.display()))?;
+    let mut file =
+        if resumed { OpenOptions::new().append(true).open(partial) } else { File::create(partial) }
+            .with_context(|| format!("cannot write {}", partial.display()))?;
     let mut body = response.into_body();
     let length = body.content_length().unwrap_or(0);
     let bar = progress::bar((length / MEGABYTE) as usize, "MB");
@@ -135,9 +130,8 @@ fn fetch(source: &str, partial: &Path, printer: &Printer) -> anyhow::Result<()> 
 /// A client that trusts the certificates of this system.
 fn agent(source: &str) -> anyhow::Result<Agent> {
     let seconds = |seconds| Some(Duration::from_secs(seconds));
-    let mut config = Agent::config_builder()
-        .timeout_connect(seconds(30))
-        .timeout_recv_response(seconds(60));
+    let mut config =
+        Agent::config_builder().timeout_connect(seconds(30)).timeout_recv_response(seconds(60));
     if source.starts_with("https:") {
         let found = rustls_native_certs::load_native_certs();
         anyhow::ensure!(

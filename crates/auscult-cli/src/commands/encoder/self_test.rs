@@ -12,7 +12,9 @@ fn signal(samples: usize) -> Vec<f32> {
             let noise = f64::from(state >> 8) / f64::from(1_u32 << 24) - 0.5;
             let seconds = at as f64 / 16_000.0;
             let tone = |hertz: f64| (std::f64::consts::TAU * hertz * seconds).sin();
-            (0.2 * tone(120.0) + 0.1 * tone(1_000.0) + 0.05 * tone(500.0 + 300.0 * seconds)
+            (0.2 * tone(120.0)
+                + 0.1 * tone(1_000.0)
+                + 0.05 * tone(500.0 + 300.0 * seconds)
                 + 0.05 * noise) as f32
         })
         .collect()
