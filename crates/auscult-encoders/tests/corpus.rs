@@ -46,5 +46,7 @@ fn seeds_of_checkpoints_open() {
     let pickle = fs::read(corpus.join("checkpoint_pickle/made.pkl")).expect("a seed");
     let entries: [(&str, &[u8]); 2] = [("a/data.pkl", &pickle), ("a/data/0", &[0; 64])];
     let zip = checkpoint::stored_zip(&entries);
-    assert!(Checkpoint::from_bytes(zip).expect("a whole checkpoint").read("weight", &[2, 4]).is_ok());
+    assert!(
+        Checkpoint::from_bytes(zip).expect("a whole checkpoint").read("weight", &[2, 4]).is_ok()
+    );
 }

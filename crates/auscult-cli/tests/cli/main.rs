@@ -6,6 +6,8 @@
 mod bad_input;
 /// Options with absurd or contradicting values: refused with what is allowed.
 mod bad_options;
+/// Encoders as front ends, their weights, and several front ends at once.
+mod encoders;
 /// Vectors for other tools: npy, npz and CSV, equal to those of the library.
 mod features;
 /// From recordings to a model to verdicts, as in the first lines of `auscult --help`.
