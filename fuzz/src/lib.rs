@@ -4,4 +4,5 @@
 //! same checks on the committed corpora, without a fuzzer.
 
 pub mod audio;
+pub mod checkpoint;
 pub mod model;

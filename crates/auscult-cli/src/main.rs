@@ -4,6 +4,7 @@
 mod args;
 mod commands;
 mod files;
+mod front_ends;
 mod interrupt;
 mod output;
 mod printer;

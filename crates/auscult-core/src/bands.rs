@@ -89,6 +89,11 @@ impl BandLayout {
         Ok(Self { axis_len, bands })
     }
 
+    /// A layout of bands made elsewhere, all within the axis.
+    pub(crate) fn of_bands(axis_len: usize, bands: Vec<Range<usize>>) -> Self {
+        Self { axis_len, bands }
+    }
+
     /// The bands, in order along the axis.
     pub fn bands(&self) -> &[Range<usize>] {
         &self.bands

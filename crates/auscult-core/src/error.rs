@@ -111,6 +111,12 @@ pub enum Error {
         /// The newest version known here.
         supported: u32,
     },
+    /// A front end from outside this crate could not do its work.
+    #[error("{reason}")]
+    FrontEnd {
+        /// What it said.
+        reason: String,
+    },
     /// The model was made with another front end than the one at hand.
     #[error("the model was made with front end {model}, not {given}; use the one it was made with")]
     FrontEndMismatch {

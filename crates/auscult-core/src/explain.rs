@@ -24,6 +24,10 @@ pub struct BandReason {
     pub band: usize,
     /// Positions of the axis it covers.
     pub positions: Range<usize>,
+    /// What part of the front end it is: the member of an ensemble, the layer of an encoder, the
+    /// class token. Empty where there is one part only.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub part: String,
     /// The same in hertz, where the axis has frequencies.
     pub hertz: Option<Range<f64>>,
     /// The band's score.
@@ -72,7 +76,8 @@ impl Explanation {
                 let mut reason = BandReason {
                     view: view.view,
                     band,
-                    positions: positions.clone(),
+                    positions: axis.own_positions(positions.clone()),
+                    part: axis.part_names(positions.clone()).join(" "),
                     hertz: axis.hertz(positions.clone()),
                     score: score.value,
                     times_normal: normal.filter(|&normal| normal > 0.0).map(|n| score.value / n),
@@ -99,10 +104,12 @@ impl Explanation {
 impl BandReason {
     /// What the band is called: hertz if it has them.
     pub fn name(&self) -> String {
-        match &self.hertz {
+        let place = match &self.hertz {
             Some(hertz) => show_hertz(hertz),
+            None if self.part.ends_with("class token") => return self.part.clone(),
             None => format!("coefficients {}-{}", self.positions.start, self.positions.end - 1),
-        }
+        };
+        if self.part.is_empty() { place } else { format!("{} {place}", self.part) }
     }
 
     fn weight(&self) -> f64 {

@@ -241,6 +241,7 @@ impl Model {
         let fits =
             |detector: &FittedBeam| detector.band_fits().flatten().cloned().collect::<Vec<_>>();
         same("local scales", fits(&fresh) == fits(&self.detector))?;
+        same("members' scales", fresh.standardisation() == self.detector.standardisation())?;
         same("left-out scores", fresh.left_out_scores() == self.detector.left_out_scores())?;
         same("calibration scores", !whole || calibration_of(&fresh, &groups) == self.calibration)
     }

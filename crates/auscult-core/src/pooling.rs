@@ -64,6 +64,20 @@ impl ClipVectors {
         self.views.iter().map(|(view, vector)| (*view, vector.as_slice()))
     }
 
+    /// Copies the vectors of a member of an ensemble to their place, from position `start` on.
+    pub(crate) fn copy_part(&mut self, start: usize, part: &Self) -> Result<()> {
+        let (got, needed) = (part.views.len(), self.views.len());
+        for (view, vector) in &mut self.views {
+            let from = part.view(*view).ok_or(Error::Views { needed, got })?;
+            let expected = vector.len();
+            let to = vector.get_mut(start..start + from.len());
+            let what = "the members' vectors";
+            to.ok_or(Error::VectorLength { what, got: start + from.len(), expected })?
+                .copy_from_slice(from);
+        }
+        Ok(())
+    }
+
     /// Length of every vector.
     pub fn axis_len(&self) -> usize {
         self.sums.len()

@@ -94,6 +94,11 @@ pub(crate) struct ComparingArguments {
     /// "+ DMM".
     #[arg(long, value_name = "NAME")]
     pub(crate) fuse: Option<Combine>,
+
+    /// How the scores of several front ends (ced+mfcc) become one: mean, max or min of their
+    /// standardised logarithms; mean if not given.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) combine_members: Option<Combine>,
 }
 
 /// What is remembered, and what is promised.

@@ -2,6 +2,8 @@
 
 use clap::{Args, ValueEnum};
 
+use super::EncoderArguments;
+
 /// Where sound comes from.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading sound")]
@@ -49,8 +51,9 @@ pub(crate) struct VisitArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Front end")]
 pub(crate) struct FrontEndArguments {
-    /// How sound becomes numbers: log-mel (energy in mel bands), mfcc (cepstrum) or lpc (spectrum
-    /// of an all-pole model).
+    /// How sound becomes numbers: log-mel (energy in mel bands), mfcc (cepstrum), lpc (spectrum of
+    /// an all-pole model), or an encoder: ced (bundled; slower and usually better), beats, eat (see
+    /// auscult encoder list). Several score together with + between them, such as ced+mfcc.
     #[arg(long, default_value = "log-mel", value_name = "NAME")]
     pub(crate) front_end: String,
 
@@ -72,4 +75,7 @@ pub(crate) struct FrontEndArguments {
     /// Which channel to take: 0, 1, ... or mean.
     #[arg(long, default_value = "0", value_name = "0|mean|N", allow_negative_numbers = true)]
     pub(crate) channel: String,
+
+    #[command(flatten)]
+    pub(crate) encoder: EncoderArguments,
 }

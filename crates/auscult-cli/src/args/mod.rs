@@ -5,6 +5,7 @@
 mod bench;
 mod calibrate;
 mod data;
+mod encoder;
 mod features;
 mod fit;
 mod format;
@@ -26,6 +27,7 @@ pub(crate) use self::{
     },
     calibrate::CalibrateArguments,
     data::{DataCheckArguments, DataCommand, DownloadArguments},
+    encoder::{EncoderArguments, EncoderCommand},
     features::{FeatureView, FeaturesArguments},
     fit::{ComparingArguments, FitArguments},
     format::FormatArguments,
@@ -68,6 +70,11 @@ pub(crate) struct Arguments {
     )]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=512))]
     pub(crate) jobs: Option<u16>,
+
+    /// The file with an encoder's weights (PyTorch zip or safetensors), if not the bundled or
+    /// pulled one.
+    #[arg(long = "encoder", global = true, value_name = "FILE", display_order = 98)]
+    pub(crate) encoder_file: Option<std::path::PathBuf>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -102,6 +109,9 @@ pub(crate) enum Command {
     Data(DataCommand),
     /// Judge scores whose truth is known: AUC, partial AUC, official DCASE scores, intervals.
     Metrics(MetricsArguments),
+    /// Encoders (ced, beats, eat): list, fetch, check and convert their weights.
+    #[command(subcommand)]
+    Encoder(EncoderCommand),
     /// Write synthetic machines: fan, pump, valve and slider, healthy and faulty.
     Synth(SynthArguments),
     /// Print a completion script for a shell.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use auscult_audio::ClipRange;
 use auscult_core::{
-    BandSettings, BeamSettings, ClipSettings, FrontEnd, FrontEndSettings, Method, Model,
-    ModelSettings, alarm::AlarmSettings,
+    BandSettings, BeamSettings, ClipSettings, FrontEnd, Method, Model, ModelSettings,
+    alarm::AlarmSettings,
 };
 
 use super::{
@@ -17,7 +17,7 @@ use super::{
 use crate::{
     Outcome,
     args::{Clips, ComparingArguments, FitArguments, FrontEndArguments, InputArguments},
-    files,
+    files, front_ends,
     printer::Printer,
     reading::{self, Reading},
 };
@@ -68,8 +68,7 @@ pub(super) fn front_end(
     arguments: &FrontEndArguments,
 ) -> anyhow::Result<(ClipSettings, Arc<dyn FrontEnd>)> {
     let clip = ClipSettings { sample_rate: arguments.sample_rate, seconds: arguments.clip_seconds };
-    let settings = FrontEndSettings::named(&arguments.front_end, arguments.convention.as_deref())?;
-    Ok((clip, settings.build(clip.check()?)?))
+    Ok((clip, front_ends::asked_for(arguments, clip.check()?)?))
 }
 
 /// How the command line wants sound to be read.
@@ -128,7 +127,19 @@ pub(super) fn detector_settings(
         );
         detector.views = front_end.views().to_vec();
     }
-    detector.bands = bands(arguments, detector.bands)?;
+    match (&mut detector.ensemble, arguments.combine_members) {
+        (Some(ensemble), combine) => {
+            ensemble.combine = combine.unwrap_or_default();
+            anyhow::ensure!(
+                arguments.band_width.is_none() && arguments.band_stride.is_none(),
+                "the members of {name} have bands of their own; leave out --band-width and --band-stride"
+            );
+        }
+        (None, Some(_)) => {
+            anyhow::bail!("--combine-members needs several front ends, such as ced+mfcc")
+        }
+        (None, None) => detector.bands = bands(arguments, detector.bands)?,
+    }
     Ok(BeamSettings {
         metric: arguments.metric,
         neighbours: arguments.neighbours,

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use auscult_core::{FrontEnd, FrontEndSettings, Model, alarm::AlarmSettings};
+use auscult_core::{FrontEnd, Model, alarm::AlarmSettings};
 use serde_json::{Value, json};
 
 use crate::{
     Outcome,
     args::InspectArguments,
-    files,
+    files, front_ends,
     printer::{Printer, count, strong},
     table::{Align, Table},
 };
@@ -16,8 +16,7 @@ use crate::{
 pub(crate) fn run(arguments: &InspectArguments, printer: &Printer) -> anyhow::Result<Outcome> {
     let model = files::load(&arguments.model)?;
     let settings = model.settings();
-    let front_end =
-        FrontEndSettings::from_identity(&settings.front_end)?.build(settings.clip.check()?)?;
+    let front_end = front_ends::of_model(&settings.front_end, settings.clip.check()?)?;
     if arguments.json {
         let facts = facts(&model, &*front_end, arguments.references);
         printer.line(serde_json::to_string_pretty(&facts)?)?;

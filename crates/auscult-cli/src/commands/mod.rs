@@ -5,6 +5,7 @@ mod budget;
 mod calibrate;
 mod data;
 mod demo;
+mod encoder;
 mod explain;
 mod features;
 mod fit;
@@ -27,7 +28,7 @@ use clap::CommandFactory;
 use crate::{
     Outcome,
     args::{Arguments, Command},
-    interrupt,
+    front_ends, interrupt,
     printer::Printer,
 };
 
@@ -35,6 +36,9 @@ pub(crate) fn run(arguments: Arguments, printer: &Printer) -> anyhow::Result<Out
     if let Some(jobs) = arguments.jobs {
         let threads = rayon::ThreadPoolBuilder::new().num_threads(usize::from(jobs));
         threads.build_global().with_context(|| format!("cannot start {jobs} threads"))?;
+    }
+    if let Some(file) = arguments.encoder_file {
+        front_ends::use_encoder_file(file);
     }
     interrupt::watch()?;
     match arguments.command {
@@ -51,6 +55,7 @@ pub(crate) fn run(arguments: Arguments, printer: &Printer) -> anyhow::Result<Out
         Command::Bench(command) => bench::run(&command, printer),
         Command::Data(command) => data::run(&command, printer),
         Command::Metrics(arguments) => metrics::run(&arguments, printer),
+        Command::Encoder(command) => encoder::run(&command, printer),
         Command::Synth(arguments) => synth::run(&arguments, printer),
         Command::Completions { shell } => {
             let mut script = Vec::new();

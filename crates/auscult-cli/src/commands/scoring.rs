@@ -4,14 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use auscult_audio::{AudioClip, Extent, Location, Source};
 use auscult_core::{
-    ClipCondition, ClipQuality, Explanation, FrontEndSettings, Judge, Model, ScoredClip, Verdict,
-    quality::Remark,
+    ClipCondition, ClipQuality, Explanation, Judge, Model, ScoredClip, Verdict, quality::Remark,
 };
 
 use super::fit::range;
 use crate::{
     args::{InputArguments, ScoringArguments},
-    files,
+    files, front_ends,
     printer::{Printer, count},
     quality::{QualitySummary, QualityTally},
     reading::{self, Reading, Worker, clip_name},
@@ -87,8 +86,7 @@ pub(super) fn reading_for(
     input: &InputArguments,
 ) -> anyhow::Result<Reading> {
     let settings = model.settings();
-    let front_end =
-        FrontEndSettings::from_identity(&settings.front_end)?.build(settings.clip.check()?)?;
+    let front_end = front_ends::of_model(&settings.front_end, settings.clip.check()?)?;
     model.check_front_end(&*front_end)?;
     let channel = reading::channel(channel)?;
     Reading::new(front_end, settings.clip, channel, input.hop_seconds, range(input.clips))

@@ -3,11 +3,11 @@
 use std::{path::Path, sync::Arc};
 
 use anyhow::Context;
-use auscult_core::{BeamSettings, ClipSettings, FrontEnd, FrontEndSettings};
+use auscult_core::{BeamSettings, ClipSettings, FrontEnd};
 use auscult_tuning::TunedSettings;
 
 use super::fit;
-use crate::args::FitArguments;
+use crate::{args::FitArguments, front_ends};
 
 /// Everything that decides what a model's numbers are.
 pub(super) struct Chosen {
@@ -54,13 +54,18 @@ fn over_file(file: TunedSettings, arguments: &FitArguments) -> anyhow::Result<Ch
         clip.sample_rate = asked.sample_rate;
     }
     let front_end = match (typed.has("front_end"), &asked.convention) {
-        (false, None) => file.front_end_settings()?,
-        (false, convention) => {
-            FrontEndSettings::named(&file.front_end.name, convention.as_deref())?
+        (false, None) => {
+            asked.encoder.refuse_for(&file.front_end.name)?;
+            file.front_end_settings()?.build(clip.check()?)?
         }
-        (true, convention) => FrontEndSettings::named(&asked.front_end, convention.as_deref())?,
+        (false, convention) => front_ends::named(
+            &file.front_end.name,
+            convention.as_deref(),
+            &asked.encoder,
+            clip.check()?,
+        )?,
+        (true, _) => front_ends::asked_for(asked, clip.check()?)?,
     };
-    let front_end = front_end.build(clip.check()?)?;
     let detector = detector_over_file(&file.detector, arguments, &*front_end)?;
     let channel = if typed.has("channel") { asked.channel.clone() } else { file.channel };
     Ok(Chosen { clip, channel, front_end, detector })
@@ -90,5 +95,6 @@ fn detector_over_file(
         rule: if or("density_rule") { comparing.density_rule } else { file.rule },
         aggregation: if or("aggregate") { comparing.aggregate } else { file.aggregation },
         fusion: comparing.fuse.unwrap_or(file.fusion),
+        ensemble: asked.ensemble,
     })
 }

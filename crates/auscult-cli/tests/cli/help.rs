@@ -29,6 +29,12 @@ help_is_as_written! {
     help_of_model_verify: "model verify";
     help_of_model_coreset: "model coreset";
     help_of_features: "features";
+    help_of_encoder: "encoder";
+    help_of_encoder_list: "encoder list";
+    help_of_encoder_pull: "encoder pull";
+    help_of_encoder_check: "encoder check";
+    help_of_encoder_info: "encoder info";
+    help_of_encoder_convert: "encoder convert";
     help_of_synth: "synth";
     help_of_metrics: "metrics";
     help_of_data: "data";

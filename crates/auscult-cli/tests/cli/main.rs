@@ -8,6 +8,9 @@ mod bad_input;
 mod bad_options;
 /// Data sets, runs, comparisons and submission files.
 mod bench;
+
+/// Encoders as front ends, their weights, and several front ends at once.
+mod encoders;
 /// Vectors for other tools: npy, npz and CSV, equal to those of the library.
 mod features;
 /// From recordings to a model to verdicts, as in the first lines of `auscult --help`.

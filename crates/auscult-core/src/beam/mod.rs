@@ -1,12 +1,18 @@
 //! 11. BEAM and AdaBEAM: nearest neighbours per band, normalised, aggregated and fused.
 
 mod band;
+mod ensemble;
 mod fit;
 mod settings;
 
+use std::ops::Range;
+
 use self::band::FittedBand;
-pub(crate) use self::fit::BandFit;
-pub use self::settings::{Beam, BeamSettings, Method};
+pub(crate) use self::{ensemble::Standardisation, fit::BandFit};
+pub use self::{
+    ensemble::{EnsembleSettings, MemberSettings},
+    settings::{Beam, BeamSettings, Method},
+};
 use crate::{
     BandScore, ClipScore, ClipVectors, Detector, Error, References, Result, Scorer, View,
     ViewScore, groups::Groups, memory::BandMemory, panels::Outline,
@@ -47,15 +53,46 @@ impl Beam {
             fitted_views.push(FittedView { view, bands });
             left_out_views.push(left_out);
         }
-        let left_out = (0..references.len())
-            .map(|index| self.combine_left_out(&left_out_views, index))
+        let standardisation: Vec<Standardisation> = self
+            .members
+            .iter()
+            .map(|bands| {
+                let left_out = |index| self.member_left_out(&left_out_views, index, bands.clone());
+                Standardisation::of((0..references.len()).filter_map(left_out))
+            })
             .collect();
-        Ok(FittedBeam { beam: self.clone(), references, views: fitted_views, left_out })
+        let left_out = (0..references.len())
+            .map(|index| self.combine_left_out(&left_out_views, index, &standardisation))
+            .collect();
+        let (beam, views) = (self.clone(), fitted_views);
+        Ok(FittedBeam { beam, references, views, left_out, standardisation })
     }
 
     /// The clip score of a left-out reference, `None` if nothing else is in memory.
-    fn combine_left_out(&self, views: &[Vec<fit::LeftOutBand>], index: usize) -> Option<f64> {
+    fn combine_left_out(
+        &self,
+        views: &[Vec<fit::LeftOutBand>],
+        index: usize,
+        standardisation: &[Standardisation],
+    ) -> Option<f64> {
+        let Some(ensemble) = &self.settings.ensemble else {
+            return self.member_left_out(views, index, 0..self.layout.bands().len());
+        };
+        let members = self.members.iter();
+        let scores: Option<Vec<f64>> =
+            members.map(|bands| self.member_left_out(views, index, bands.clone())).collect();
+        Some(ensemble::combine(ensemble.combine, scores?.into_iter(), standardisation))
+    }
+
+    /// The score of a left-out reference by some of the bands.
+    fn member_left_out(
+        &self,
+        views: &[Vec<fit::LeftOutBand>],
+        index: usize,
+        member: Range<usize>,
+    ) -> Option<f64> {
         let scores = views.iter().map(|bands| {
+            let bands = &bands[member.clone()];
             let scores: Option<Vec<f64>> = bands.iter().map(|band| band[index]).collect();
             Some(self.settings.aggregation.over(scores?.into_iter()))
         });
@@ -89,6 +126,8 @@ pub struct FittedBeam {
     references: References,
     views: Vec<FittedView>,
     left_out: Vec<Option<f64>>,
+    /// One a member of an ensemble; empty for a single front end.
+    standardisation: Vec<Standardisation>,
 }
 
 #[derive(Debug, Clone)]
@@ -162,7 +201,33 @@ impl FittedBeam {
             out.value = settings.aggregation.over(out.bands.iter().map(|band| band.value));
         }
         score.value = settings.fusion.over(score.views.iter().map(|view| view.value));
+        if let Some(ensemble) = &settings.ensemble {
+            self.combine_members(ensemble, score);
+        }
         Ok(())
+    }
+
+    /// Puts the scores of an ensemble's members in the place of those of one front end.
+    fn combine_members(&self, ensemble: &EnsembleSettings, score: &mut ClipScore) {
+        let settings = &self.beam.settings;
+        let of_view = |view: &ViewScore, bands: &Range<usize>| {
+            settings.aggregation.over(view.bands[bands.clone()].iter().map(|band| band.value))
+        };
+        let of_clip = |bands: &Range<usize>| {
+            settings.fusion.over(score.views.iter().map(|view| of_view(view, bands)))
+        };
+        let members = || self.beam.members.iter();
+        let (how, by) = (ensemble.combine, self.standardisation.as_slice());
+        score.value = ensemble::combine(how, members().map(of_clip), by);
+        for view in &mut score.views {
+            let scores = members().map(|bands| of_view(view, bands));
+            view.value = ensemble::combine(how, scores, by);
+        }
+    }
+
+    /// What a model file holds of an ensemble's members.
+    pub(crate) fn standardisation(&self) -> &[Standardisation] {
+        &self.standardisation
     }
 
     /// What a model file holds of each view and band.
@@ -176,6 +241,7 @@ impl FittedBeam {
         references: References,
         fits: Vec<Vec<BandFit>>,
         left_out: Vec<Option<f64>>,
+        standardisation: Vec<Standardisation>,
     ) -> Result<Self> {
         let prepared = beam.prepare(&references)?;
         let (rule, axis_len) = (beam.settings.rule, references.axis_len());
@@ -187,8 +253,7 @@ impl FittedBeam {
             };
             FittedView { view, bands: memories.into_iter().zip(fits).map(band).collect() }
         });
-        let views = views.collect();
-        Ok(Self { views, beam, references, left_out })
+        Ok(Self { views: views.collect(), beam, references, left_out, standardisation })
     }
 }
 

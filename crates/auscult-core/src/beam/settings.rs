@@ -1,7 +1,10 @@
 //! Settings of the band-wise detector, and the method names that stand for them.
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
+use super::EnsembleSettings;
 use crate::{
     BandLayout, BandSettings, Combine, DensityExponent, DensityRule, Metric, Result, View,
     features::FrontEnd, names::named_choices,
@@ -48,6 +51,9 @@ pub struct BeamSettings {
     pub aggregation: Combine,
     /// How view scores become the clip score.
     pub fusion: Combine,
+    /// The members, if several front ends score together; then `bands` is not used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ensemble: Option<EnsembleSettings>,
 }
 
 impl BeamSettings {
@@ -63,7 +69,13 @@ impl BeamSettings {
             Method::Global | Method::Beam => vec![View::Mean],
             Method::AdaBeam => front_end.views().to_vec(),
         };
-        Self::new(bands, views)
+        let mut members = front_end.members();
+        if method == Method::Global {
+            members.iter_mut().for_each(|member| member.bands = BandSettings::Whole);
+        }
+        let ensemble = EnsembleSettings { members, combine: Combine::Mean };
+        let ensemble = (!ensemble.members.is_empty()).then_some(ensemble);
+        Self { ensemble, ..Self::new(bands, views) }
     }
 
     /// The paper's settings with these bands and views.
@@ -77,6 +89,7 @@ impl BeamSettings {
             rule: DensityRule::default(),
             aggregation: Combine::Mean,
             fusion: Combine::Mean,
+            ensemble: None,
         }
     }
 
@@ -86,7 +99,10 @@ impl BeamSettings {
     ///
     /// Whatever setting is out of range.
     pub fn check(self, axis_len: usize) -> Result<Beam> {
-        let layout = self.bands.layout(axis_len)?;
+        let (layout, members) = match &self.ensemble {
+            Some(ensemble) => ensemble.layout(axis_len)?,
+            None => (self.bands.layout(axis_len)?, Vec::new()),
+        };
         self.exponent.check()?;
         let mut seen = self.views.clone();
         seen.dedup();
@@ -94,7 +110,7 @@ impl BeamSettings {
             let got = format!("{:?}", self.views);
             return Err(crate::Error::setting("views", "mean, max, or both once", got));
         }
-        Ok(Beam { settings: self, layout })
+        Ok(Beam { settings: self, layout, members })
     }
 }
 
@@ -103,6 +119,8 @@ impl BeamSettings {
 pub struct Beam {
     pub(super) settings: BeamSettings,
     pub(super) layout: BandLayout,
+    /// The bands of each member of an ensemble; empty for a single front end.
+    pub(super) members: Vec<Range<usize>>,
 }
 
 impl Beam {

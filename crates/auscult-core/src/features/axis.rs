@@ -10,8 +10,31 @@ pub struct Axis {
     meaning: AxisMeaning,
     level: Level,
     len: usize,
-    /// `len + 1` edges in hertz, ascending, when the axis is a frequency axis.
-    edges: Vec<f64>,
+    hertz: Hertz,
+}
+
+/// Where the frequencies of positions are.
+#[derive(Debug, Clone, PartialEq)]
+enum Hertz {
+    /// Nowhere.
+    Unknown,
+    /// `len + 1` edges in hertz, ascending.
+    Edges(Vec<f64>),
+    /// One range for all positions of a part.
+    Parts(Vec<AxisPart>),
+    /// Axes with their names, one after the other.
+    Joined(Vec<(String, Axis)>),
+}
+
+/// A run of positions that stand for one thing together, such as the values of a row of tokens.
+#[derive(Debug, Clone, PartialEq)]
+pub struct AxisPart {
+    /// What it is, if its frequencies do not say it all; may be empty.
+    pub name: String,
+    /// How many positions it has.
+    pub len: usize,
+    /// The frequencies it stands for, if it does.
+    pub hertz: Option<Range<f64>>,
 }
 
 /// What one position stands for.
@@ -48,17 +71,37 @@ impl Axis {
     /// A frequency axis from its edges: position `i` covers `edges[i]..edges[i + 1]` hertz.
     pub fn frequency(edges: Vec<f64>, level: Level) -> Self {
         let len = edges.len().saturating_sub(1);
-        Self { meaning: AxisMeaning::Frequency, level, len, edges }
+        Self { meaning: AxisMeaning::Frequency, level, len, hertz: Hertz::Edges(edges) }
     }
 
     /// An axis of `len` cepstral coefficients.
     pub fn cepstrum(len: usize) -> Self {
-        Self { meaning: AxisMeaning::Cepstrum, level: Level::None, len, edges: Vec::new() }
+        Self { meaning: AxisMeaning::Cepstrum, level: Level::None, len, hertz: Hertz::Unknown }
     }
 
     /// An axis of `len` positions without a meaning known here.
     pub fn other(len: usize) -> Self {
-        Self { meaning: AxisMeaning::Other, level: Level::None, len, edges: Vec::new() }
+        Self { meaning: AxisMeaning::Other, level: Level::None, len, hertz: Hertz::Unknown }
+    }
+
+    /// An axis of parts, one after the other.
+    ///
+    /// ```
+    /// use auscult_core::features::{Axis, AxisPart};
+    ///
+    /// let row = |hertz| AxisPart { name: String::new(), len: 3, hertz: Some(hertz) };
+    /// let axis = Axis::parts(vec![row(0.0..500.0), row(500.0..2000.0)]);
+    /// assert_eq!(axis.hertz(1..5), Some(0.0..2000.0));
+    /// ```
+    pub fn parts(parts: Vec<AxisPart>) -> Self {
+        let len = parts.iter().map(|part| part.len).sum();
+        Self { hertz: Hertz::Parts(parts), ..Self::other(len) }
+    }
+
+    /// Several axes with their names, one after the other.
+    pub fn joined(axes: Vec<(String, Self)>) -> Self {
+        let len = axes.iter().map(|(_, axis)| axis.len()).sum();
+        Self { hertz: Hertz::Joined(axes), ..Self::other(len) }
     }
 
     /// Number of positions (the paper's F).
@@ -83,7 +126,71 @@ impl Axis {
 
     /// The frequencies in hertz that a range of positions covers, if the axis has frequencies.
     pub fn hertz(&self, positions: Range<usize>) -> Option<Range<f64>> {
-        Some(*self.edges.get(positions.start)?..*self.edges.get(positions.end)?)
+        match &self.hertz {
+            Hertz::Unknown => None,
+            Hertz::Edges(edges) => Some(*edges.get(positions.start)?..*edges.get(positions.end)?),
+            Hertz::Joined(_) => {
+                let (_, axis, own) = self.member(&positions)?;
+                axis.hertz(own)
+            }
+            Hertz::Parts(_) => self
+                .touched(&positions)
+                .map(|part| part.hertz.clone())
+                .reduce(|all, more| {
+                    let (all, more) = (all?, more?);
+                    Some(all.start.min(more.start)..all.end.max(more.end))
+                })
+                .flatten(),
+        }
+    }
+
+    /// The names of the parts a range of positions covers, each once; empty if they have none.
+    pub fn part_names(&self, positions: Range<usize>) -> Vec<&str> {
+        let mut names: Vec<&str> = Vec::new();
+        if let Some((name, axis, own)) = self.member(&positions) {
+            names.push(name);
+            names.extend(axis.part_names(own));
+        }
+        for part in self.touched(&positions) {
+            if !part.name.is_empty() && !names.contains(&part.name.as_str()) {
+                names.push(&part.name);
+            }
+        }
+        names
+    }
+
+    /// The positions counted from the start of the joined axis they lie in; the same positions of
+    /// any other axis.
+    pub fn own_positions(&self, positions: Range<usize>) -> Range<usize> {
+        self.member(&positions).map_or(positions, |(_, _, own)| own)
+    }
+
+    /// The joined axis a range of positions lies in, and where in it.
+    fn member(&self, positions: &Range<usize>) -> Option<(&str, &Self, Range<usize>)> {
+        let Hertz::Joined(members) = &self.hertz else { return None };
+        let mut start = 0;
+        members.iter().find_map(|(name, axis)| {
+            let begins = start;
+            start += axis.len();
+            let inside = begins <= positions.start && positions.end <= start;
+            let own = || positions.start - begins..positions.end - begins;
+            inside.then(|| (name.as_str(), axis, own()))
+        })
+    }
+
+    /// The parts a range of positions touches.
+    fn touched(&self, positions: &Range<usize>) -> impl Iterator<Item = &AxisPart> {
+        let parts: &[AxisPart] = match &self.hertz {
+            Hertz::Parts(parts) => parts,
+            _ => &[],
+        };
+        let mut start = 0;
+        let (from, to) = (positions.start, positions.end);
+        parts.iter().filter(move |part| {
+            let begins = start;
+            start += part.len;
+            begins < to && from < start
+        })
     }
 
     /// The difference in decibels between two values at one position, if values have a level.

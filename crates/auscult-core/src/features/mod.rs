@@ -7,6 +7,7 @@
 mod axis;
 mod burg;
 mod cosine;
+mod ensemble;
 mod fft;
 mod filter_bank;
 mod framing;
@@ -16,6 +17,7 @@ mod logarithm;
 mod lpc;
 mod mel;
 mod mfcc;
+mod registry;
 mod spectrum;
 
 use std::{fmt, sync::Arc};
@@ -23,13 +25,16 @@ use std::{fmt, sync::Arc};
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    axis::{Axis, AxisMeaning, Level},
+    axis::{Axis, AxisMeaning, AxisPart, Level},
+    ensemble::{Ensemble, SEPARATOR},
     log_mel::{LogMel, LogMelConvention, LogMelSettings},
     lpc::{Lpc, LpcConvention, LpcSettings},
     mfcc::{Mfcc, MfccConvention, MfccSettings},
+    registry::{FrontEndSource, FrontEnds},
 };
 use crate::{
     BandSettings, ClipLength, Error, Result,
+    beam::MemberSettings,
     pooling::{ClipVectors, Pooling, View},
 };
 
@@ -49,6 +54,12 @@ pub trait FrontEnd: fmt::Debug + Send + Sync {
 
     /// The bands the paper uses with this front end.
     fn default_bands(&self) -> BandSettings;
+
+    /// The members of an ensemble of front ends, in the order of their parts of the axis; empty
+    /// for a single one.
+    fn members(&self) -> Vec<MemberSettings> {
+        Vec::new()
+    }
 
     /// A worker with its own buffers; one a thread.
     fn extractor(&self) -> Box<dyn Extractor>;
@@ -87,11 +98,27 @@ pub struct FrontEndIdentity {
     pub settings: serde_json::Value,
 }
 
+impl FrontEndIdentity {
+    /// The members of an ensemble; `None` for a single front end.
+    pub fn members(&self) -> Option<Vec<Self>> {
+        serde_json::from_value(self.settings.get("members")?.clone()).ok()
+    }
+}
+
 impl fmt::Display for FrontEndIdentity {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.settings.get("convention").and_then(|value| value.as_str()) {
-            Some(convention) => write!(formatter, "{} ({convention})", self.name),
-            None => write!(formatter, "{}", self.name),
+        let text = |key: &str| self.settings.get(key).and_then(|value| value.as_str());
+        if let Some(members) = self.members() {
+            let names: Vec<String> = members.iter().map(ToString::to_string).collect();
+            return formatter.write_str(&names.join(" + "));
+        }
+        match (text("convention"), text("encoder"), self.settings.get("layers")) {
+            (Some(convention), ..) => write!(formatter, "{} ({convention})", self.name),
+            (_, Some(encoder), Some(layers)) => {
+                let layers = layers.to_string();
+                write!(formatter, "{encoder} (layer {})", layers.trim_matches(['[', ']']))
+            }
+            _ => write!(formatter, "{}", self.name),
         }
     }
 }

@@ -5,7 +5,8 @@
 //! changed byte anywhere is noticed. Tensors: `references.<view>` (f32, references x axis),
 //! `local_scales` (f64, views x bands x references), `band_facts` (f64, views x bands x
 //! [exponent, divisor, typical score]), `left_out` (f64, NaN where there is none), `calibration`
-//! (f64, clips x [score, group], by ascending score).
+//! (f64, clips x [score, group], by ascending score), and of an ensemble `members` (f64, members x
+//! [mean, deviation] of their left-out log scores).
 
 use std::collections::HashMap;
 
@@ -14,8 +15,10 @@ use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use crate::{
-    Basis, Calibration, Error, FittedBeam, Model, ModelSettings, Provenance, References, Result,
-    View, beam::BandFit, calibration::CalibrationClip,
+    Basis, Beam, Calibration, Error, FittedBeam, Model, ModelSettings, Provenance, References,
+    Result, View,
+    beam::{BandFit, Standardisation},
+    calibration::CalibrationClip,
 };
 
 pub(super) const VERSION: u32 = 1;
@@ -137,7 +140,28 @@ fn tensors_of(model: &Model) -> Vec<Tensor> {
     let clips = model.calibration().clips();
     let values = clips.iter().flat_map(|clip| [clip.score, clip.group as f64]);
     tensors.push(Tensor::of_f64("calibration", vec![clips.len(), 2], values));
+    let members = detector.standardisation();
+    if !members.is_empty() {
+        let values = members.iter().flat_map(|member| [member.mean, member.deviation]);
+        tensors.push(Tensor::of_f64(MEMBERS, vec![members.len(), 2], values));
+    }
     tensors
+}
+
+/// Only in files of ensembles.
+const MEMBERS: &str = "members";
+
+/// The standardisation of an ensemble's members; empty for a single front end.
+fn standardisation(container: &SafeTensors<'_>, beam: &Beam) -> Result<Vec<Standardisation>> {
+    let Some(ensemble) = &beam.settings().ensemble else { return Ok(Vec::new()) };
+    let values = floats_f64(container, MEMBERS, Some(&[ensemble.members.len(), 2]))?;
+    let (pairs, _) = values.as_chunks::<2>();
+    let usable = |&[mean, deviation]: &[f64; 2]| mean.is_finite() && deviation > 0.0;
+    if !pairs.iter().all(usable) {
+        return Err(damaged("the mean or deviation of a member makes no sense"));
+    }
+    let standardisation = |&[mean, deviation]: &[f64; 2]| Standardisation { mean, deviation };
+    Ok(pairs.iter().map(standardisation).collect())
 }
 
 fn matrix_name(view: View) -> String {
@@ -182,7 +206,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model> {
     if count == 0 {
         return Err(Error::NoReferences);
     }
-    if names.len() != header.views.len() + 4 {
+    let members = usize::from(header.settings.detector.ensemble.is_some());
+    if names.len() != header.views.len() + 4 + members {
         return Err(damaged(format!("it has {} tensors", names.len())));
     }
     if header.views.iter().enumerate().any(|(at, view)| header.views[..at].contains(view)) {
@@ -216,7 +241,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model> {
     }
     let fits = band_fits(&scales, &facts, count, bands);
     let left_out = left_out.into_iter().map(|score| (!score.is_nan()).then_some(score)).collect();
-    let detector = FittedBeam::from_parts(beam, references, fits, left_out)?;
+    let members = standardisation(&container, &beam)?;
+    let detector = FittedBeam::from_parts(beam, references, fits, left_out, members)?;
     let calibration =
         calibration_of(header.calibration_basis, &calibration, header.calibration_domains)?;
     Ok(Model::from_parts(header.settings, detector, calibration))

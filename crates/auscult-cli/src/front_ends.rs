@@ -1,0 +1,122 @@
+//! Front ends by name: the built-in ones, encoders, and several at once.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
+
+use auscult_core::{
+    ClipLength, FrontEnd, FrontEndIdentity, FrontEndSettings,
+    features::{Ensemble, SEPARATOR},
+};
+use auscult_encoders::{Bundled, EncoderLibrary, EncoderRequest};
+
+use crate::args::{EncoderArguments, FrontEndArguments};
+
+/// The file given with --encoder; set once, before any command runs.
+static FILE: OnceLock<PathBuf> = OnceLock::new();
+
+/// Notes the file given with --encoder.
+pub(crate) fn use_encoder_file(file: PathBuf) {
+    // Called once: a second file cannot be given.
+    let _ = FILE.set(file);
+}
+
+/// The encoders of this machine.
+pub(crate) fn library() -> &'static Arc<EncoderLibrary> {
+    static LIBRARY: OnceLock<Arc<EncoderLibrary>> = OnceLock::new();
+    LIBRARY.get_or_init(|| {
+        let bundled = Bundled { name: auscult_ced_tiny::NAME, bytes: auscult_ced_tiny::WEIGHTS };
+        let library = EncoderLibrary::new(vec![bundled]).with_folder(folder());
+        Arc::new(library.with_file(FILE.get().cloned()))
+    })
+}
+
+/// Where pulled encoders are: `$AUSCULT_ENCODERS`, or the user's cache folder.
+pub(crate) fn folder() -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    if let Some(folder) = variable("AUSCULT_ENCODERS") {
+        return Some(folder.into());
+    }
+    let cache = match std::env::consts::OS {
+        "windows" => PathBuf::from(variable("LOCALAPPDATA")?),
+        "macos" => PathBuf::from(variable("HOME")?).join("Library/Caches"),
+        _ => match variable("XDG_CACHE_HOME") {
+            Some(cache) => cache.into(),
+            None => PathBuf::from(variable("HOME")?).join(".cache"),
+        },
+    };
+    Some(cache.join("auscult").join("encoders"))
+}
+
+/// The front end a model was made with.
+pub(crate) fn of_model(
+    identity: &FrontEndIdentity,
+    length: ClipLength,
+) -> anyhow::Result<Arc<dyn FrontEnd>> {
+    Ok(library().front_ends().build(identity, length)?)
+}
+
+/// The front end the command line names.
+pub(crate) fn asked_for(
+    arguments: &FrontEndArguments,
+    length: ClipLength,
+) -> anyhow::Result<Arc<dyn FrontEnd>> {
+    named(&arguments.front_end, arguments.convention.as_deref(), &arguments.encoder, length)
+}
+
+/// A front end by name; several names with + between them are an ensemble, and a member's
+/// convention follows a colon.
+pub(crate) fn named(
+    name: &str,
+    convention: Option<&str>,
+    encoder: &EncoderArguments,
+    length: ClipLength,
+) -> anyhow::Result<Arc<dyn FrontEnd>> {
+    if !name.contains(SEPARATOR) {
+        return one(name, convention, encoder, length);
+    }
+    anyhow::ensure!(
+        convention.is_none(),
+        "--convention is for one front end; give that of a member after a colon, such as ced+mfcc:librosa"
+    );
+    let members: Vec<&str> = name.split(SEPARATOR).map(str::trim).collect();
+    if !members.iter().any(|member| EncoderLibrary::knows(member)) {
+        encoder.refuse_for(name)?;
+    }
+    let none = EncoderArguments::default();
+    let members = members.into_iter().map(|member| {
+        let (member, convention) = match member.split_once(':') {
+            Some((member, convention)) => (member, Some(convention)),
+            None => (member, None),
+        };
+        let encoder = if EncoderLibrary::knows(member) { encoder } else { &none };
+        one(member, convention, encoder, length)
+    });
+    Ok(Arc::new(Ensemble::new(members.collect::<anyhow::Result<_>>()?)?))
+}
+
+/// A single front end by name.
+fn one(
+    name: &str,
+    convention: Option<&str>,
+    encoder: &EncoderArguments,
+    length: ClipLength,
+) -> anyhow::Result<Arc<dyn FrontEnd>> {
+    if EncoderLibrary::knows(name) {
+        anyhow::ensure!(convention.is_none(), "{name} has one form only; leave out --convention");
+        let request = EncoderRequest {
+            layers: encoder.layer.clone(),
+            rows_per_band: encoder.rows_per_band,
+            class_token: encoder.class_token,
+        };
+        return Ok(library().front_end(name, &request, length)?);
+    }
+    if FrontEndSettings::NAMES.contains(&name) {
+        encoder.refuse_for(name)?;
+        return Ok(FrontEndSettings::named(name, convention)?.build(length)?);
+    }
+    let known = auscult_encoders::KNOWN.iter().map(|known| known.name);
+    let known: Vec<&str> = FrontEndSettings::NAMES.iter().copied().chain(known).collect();
+    anyhow::bail!("unknown front end {name:?}; known: {}", known.join(", "))
+}

@@ -1,0 +1,213 @@
+//! Encoders as front ends, their weights, and several front ends at once.
+
+use std::{
+    io::{BufRead, BufReader, Write},
+    net::TcpListener,
+    thread,
+};
+
+use auscult_testing::ClipRecipe;
+
+use crate::support::{Ran, Sandbox, clip, faulty_clip, wav_of};
+
+/// Runs a line with pulled encoders in `encoders/` of the sandbox.
+fn run(sandbox: &Sandbox, line: &str) -> Ran {
+    let mut command = sandbox.command(line.split_whitespace());
+    Ran::of(command.env("AUSCULT_ENCODERS", sandbox.path("encoders")).output().unwrap())
+}
+
+fn with_check() -> Sandbox {
+    let sandbox = Sandbox::with_recordings();
+    sandbox.write("check/normal.wav", wav_of(&ClipRecipe { take: 50, ..clip() }));
+    sandbox.write("check/odd.wav", wav_of(&faulty_clip()));
+    sandbox
+}
+
+#[test]
+fn ced_works_without_a_network() {
+    let sandbox = with_check();
+    let ran = run(&sandbox, "fit normal -o m --clip-seconds 1 --front-end ced").exits(0);
+    assert!(ran.stdout.contains("front end   ced-tiny (layer 8), 4 bands"), "{ran:#?}");
+    let ran = run(&sandbox, "score m check").exits(0);
+    assert!(ran.stdout.contains("1 anomalous, 1 normal"), "{ran:#?}");
+    let ran = run(&sandbox, "explain m check/odd.wav").exits(0);
+    assert!(ran.stdout.contains("Hz"), "{ran:#?}");
+    let ran = run(&sandbox, "inspect m --json").exits(0);
+    let facts: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let front_end = &facts["settings"]["front_end"];
+    assert_eq!(front_end["name"], "ced");
+    assert_eq!(front_end["settings"]["encoder"], "ced-tiny");
+    assert_eq!(front_end["settings"]["layers"], serde_json::json!([8]));
+    assert_eq!(front_end["settings"]["preprocessing"], "stft-512-160-64-mel-decibels");
+    assert_eq!(front_end["settings"]["fingerprint"].as_str().unwrap().len(), 32);
+    run(&sandbox, "model verify m").exits(0);
+}
+
+#[test]
+fn threads_do_not_change_a_bit_of_the_model() {
+    let sandbox = Sandbox::new();
+    sandbox.record("normal", 1..3, 3);
+    run(&sandbox, "fit normal -o one --clip-seconds 1 --front-end ced --jobs 1").exits(0);
+    run(&sandbox, "fit normal -o three --clip-seconds 1 --front-end ced --jobs 3").exits(0);
+    assert_eq!(sandbox.read("one"), sandbox.read("three"));
+}
+
+#[test]
+fn layers_and_rows_are_chosen() {
+    let sandbox = Sandbox::new();
+    sandbox.record("normal", 1..3, 3);
+    let line = "fit normal -o m --clip-seconds 1 --front-end ced --layer 4,12 --rows-per-band 2";
+    let ran = run(&sandbox, line).exits(0);
+    assert!(ran.stdout.contains("ced-tiny (layer 4,12), 4 bands"), "{ran:#?}");
+    let ran = run(&sandbox, "explain m normal/visit_1/0.wav").exits(0);
+    assert!(ran.stdout.contains("layer 4") || ran.stdout.contains("layer 12"), "{ran:#?}");
+}
+
+#[test]
+fn what_encoders_cannot_do_is_refused() {
+    let sandbox = Sandbox::with_recordings();
+    for (options, reason) in [
+        ("--front-end ced --layer 14", "layer must be 0 (the input) to 13"),
+        ("--front-end ced --rows-per-band 3", "a divisor of the 4 rows of ced-tiny, got 3"),
+        ("--front-end ced --class-token", "class token must be left out: ced-tiny has none"),
+        ("--front-end ced --sample-rate 8000", "sample rate must be 16000 Hz for ced-tiny"),
+        ("--front-end ced --clip-seconds 0.5", "clip length must be 1 to 30 seconds"),
+        ("--front-end ced --convention s15", "ced has one form only"),
+        (
+            "--front-end mfcc --layer 8",
+            "--layer is for encoders (ced, beats, eat) and mfcc is none",
+        ),
+        ("--front-end beats", "fetch them with `auscult encoder pull beats-iter3-plus`"),
+        ("--front-end bees", "unknown front end \"bees\"; known: log-mel, mfcc, lpc, ced-tiny"),
+        ("--front-end ced --encoder gone.pt", "cannot read gone.pt"),
+        ("--front-end ced+ced", "two different ones or more"),
+        ("--front-end ced+mfcc --band-width 5", "have bands of their own"),
+        ("--front-end ced+mfcc --convention s15", "give that of a member after a colon"),
+        ("--front-end ced --combine-members min", "needs several front ends"),
+    ] {
+        let length = if options.contains("--clip-seconds") { "" } else { "--clip-seconds 1" };
+        run(&sandbox, &format!("fit normal -o m {length} {options}")).exits(2).says(reason);
+    }
+}
+
+#[test]
+fn scoring_with_other_weights_is_refused_with_both_names() {
+    let sandbox = with_check();
+    run(&sandbox, "encoder convert ced -o ced.safetensors").exits(0);
+    let line = "fit normal -o m --clip-seconds 1 --front-end ced --encoder ced.safetensors";
+    run(&sandbox, line).exits(0);
+    // The converted weights are the bundled ones.
+    run(&sandbox, "score m check").exits(0);
+    let mut bytes = sandbox.read("ced.safetensors");
+    let last = bytes.len() - 1;
+    bytes[last] ^= 0x10;
+    sandbox.write("other.safetensors", bytes);
+    let ran = run(&sandbox, "score m check --encoder other.safetensors").exits(2);
+    let ran = ran.says("the model was made with ced-tiny (a765b270756a)");
+    assert!(ran.stderr.contains("the weights at hand are ced-tiny ("), "{ran:#?}");
+}
+
+#[test]
+fn several_front_ends_score_together() {
+    let sandbox = with_check();
+    let line =
+        "fit normal -o m --clip-seconds 1 --front-end ced+mfcc:librosa --density-exponent auto";
+    let ran = run(&sandbox, line).exits(0);
+    assert!(ran.stdout.contains("ced-tiny (layer 8) + mfcc (librosa), 9 bands"), "{ran:#?}");
+    let ran = run(&sandbox, "score m check").exits(0);
+    assert!(ran.stdout.contains("1 anomalous, 1 normal"), "{ran:#?}");
+    let ran = run(&sandbox, "explain m check/odd.wav --json").exits(0);
+    assert!(ran.stdout.contains("\"part\": \"ced\"") && ran.stdout.contains("\"part\": \"mfcc\""));
+    run(&sandbox, "model verify m").exits(0);
+    sandbox.record("more", 4..5, 3);
+    run(&sandbox, "model add m more").exits(0);
+    run(&sandbox, "model forget m --visit visit_4").exits(0);
+    run(&sandbox, "inspect m").exits(0);
+    run(&sandbox, "features check --front-end ced+mfcc --clip-seconds 1 --npy f.npy").exits(0);
+    run(&sandbox, "features check --front-end ced+mfcc --clip-seconds 1 --view frames --npy g.npy")
+        .exits(2)
+        .says("have no common frames");
+}
+
+#[test]
+fn encoders_are_listed_described_checked_and_converted() {
+    let sandbox = Sandbox::new();
+    let list = run(&sandbox, "encoder list").exits(0).stdout;
+    assert!(list.contains("ced-tiny") && list.contains("part of this program"), "{list}");
+    let list = run(&sandbox, "encoder list --json").exits(0).stdout;
+    let list: Vec<serde_json::Value> = serde_json::from_str(&list).unwrap();
+    assert!(list.iter().any(|known| known["name"] == "eat-large"));
+    let info = run(&sandbox, "encoder info ced --json").exits(0).stdout;
+    let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+    assert_eq!(info["encoder"], "ced-tiny");
+    assert!(info["load_seconds"].is_f64() && info["weight_bytes"].is_u64());
+    let text = run(&sandbox, "encoder info ced").exits(0).stdout;
+    assert!(text.contains("layers       0 to 13, 8 if not said otherwise"), "{text}");
+    let checked = run(&sandbox, "encoder check ced").exits(0).stdout;
+    assert!(checked.contains("works: ced-tiny (a765b270756a)"), "{checked}");
+    run(&sandbox, "encoder convert ced -o ced.safetensors").exits(0);
+    let converted = run(&sandbox, "encoder check ced.safetensors").exits(0).stdout;
+    assert!(converted.contains("ced-tiny (a765b270756a)"), "{converted}");
+    sandbox.write("junk.pt", b"PK\x03\x04junk");
+    for (line, reason) in [
+        ("encoder check junk.pt", "a damaged zip"),
+        ("encoder info eat-base", "auscult encoder pull eat-base"),
+        ("encoder check gone.pt", "neither a file nor an encoder"),
+        ("encoder pull beats-iter3", "give the link with --from"),
+        ("encoder pull bees", "unknown encoder"),
+        ("encoder pull ced-mini --from gone", "cannot read gone"),
+        ("encoder pull eat-base --from junk.pt", "expected 8623072d"),
+        ("encoder pull ced-mini --from junk.pt", "junk.pt is no ced-mini"),
+    ] {
+        run(&sandbox, line).exits(2).says(reason);
+    }
+    assert!(!sandbox.path("encoders/ced-mini.safetensors").exists());
+}
+
+/// Serves `file` over HTTP, from the byte a range asks for, but breaks off the first answer.
+fn serve(file: Vec<u8>) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}/model", listener.local_addr().unwrap());
+    thread::spawn(move || {
+        for (turn, stream) in listener.incoming().enumerate() {
+            let mut stream = stream.unwrap();
+            let mut from = 0;
+            for line in BufReader::new(stream.try_clone().unwrap()).lines() {
+                let line = line.unwrap().to_ascii_lowercase();
+                if let Some(range) = line.strip_prefix("range: bytes=") {
+                    from = range.trim_end_matches('-').parse().unwrap();
+                }
+                if line.is_empty() {
+                    break;
+                }
+            }
+            let status = if from > 0 { "206 Partial Content" } else { "200 OK" };
+            let rest = &file[from..];
+            let head = format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n", rest.len());
+            stream.write_all(head.as_bytes()).unwrap();
+            let sent = if turn == 0 { rest.len() / 3 } else { rest.len() };
+            stream.write_all(&rest[..sent]).unwrap();
+        }
+    });
+    address
+}
+
+#[test]
+fn pull_goes_on_where_it_broke_off() {
+    let sandbox = with_check();
+    run(&sandbox, "encoder convert ced -o ced.safetensors").exits(0);
+    let address = serve(sandbox.read("ced.safetensors"));
+    let line = format!("encoder pull ced-mini --from {address}");
+    run(&sandbox, &line).exits(2).says("run again to go on");
+    let ran = run(&sandbox, &line).exits(0);
+    assert!(ran.stderr.contains("going on after"), "{ran:#?}");
+    assert!(ran.stderr.contains("its sha256 is"), "{ran:#?}");
+    assert_eq!(
+        sandbox.read("encoders/ced-mini.safetensors"),
+        sandbox.read("ced.safetensors"),
+        "what was pulled"
+    );
+    let ran = run(&sandbox, &line).exits(0);
+    assert!(ran.stdout.contains("is here already"), "{ran:#?}");
+    run(&sandbox, "fit normal -o m --clip-seconds 1 --front-end ced-mini").exits(0);
+}

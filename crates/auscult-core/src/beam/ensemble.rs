@@ -1,0 +1,96 @@
+//! Several front ends in one detector: each member's score on a common scale.
+//!
+//! A member's score is taken as its logarithm and standardised by the mean and deviation of the
+//! member's own left-out log scores, so that members of different nature weigh the same. The
+//! members' numbers are combined, and the exponential of that is the score: above 0, and in the
+//! order of the standardised scores.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{BandLayout, BandSettings, Combine, Error, Result};
+
+/// The members of an ensemble, in the order of their parts of the axis.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct EnsembleSettings {
+    /// One a front end.
+    pub members: Vec<MemberSettings>,
+    /// How standardised scores become one.
+    pub combine: Combine,
+}
+
+/// One member of an ensemble.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemberSettings {
+    /// What the member is called in explanations.
+    pub name: String,
+    /// Positions of the axis that are the member's.
+    pub positions: usize,
+    /// How they are cut.
+    pub bands: BandSettings,
+}
+
+impl EnsembleSettings {
+    /// The bands of all members on one axis, and which of them are whose.
+    pub(super) fn layout(&self, axis_len: usize) -> Result<(BandLayout, Vec<Range<usize>>)> {
+        let positions: Vec<usize> = self.members.iter().map(|member| member.positions).collect();
+        let sum = positions.iter().try_fold(0_usize, |sum, &len| sum.checked_add(len));
+        if self.members.len() < 2 || sum != Some(axis_len) {
+            let allowed = format!("two members or more with {axis_len} positions together");
+            return Err(Error::setting("ensemble", allowed, format!("{positions:?}")));
+        }
+        let (mut bands, mut members, mut start) = (Vec::new(), Vec::new(), 0);
+        for member in &self.members {
+            let first = bands.len();
+            let own = member.bands.layout(member.positions)?;
+            bands.extend(own.bands().iter().map(|band| start + band.start..start + band.end));
+            members.push(first..bands.len());
+            start += member.positions;
+        }
+        Ok((BandLayout::of_bands(axis_len, bands), members))
+    }
+}
+
+/// Mean and deviation of a member's left-out log scores.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Standardisation {
+    pub(crate) mean: f64,
+    pub(crate) deviation: f64,
+}
+
+/// The score of a clip that equals a reference; its logarithm must be finite.
+const SMALLEST_SCORE: f64 = 1e-12;
+
+impl Standardisation {
+    /// From a member's left-out scores; nothing to standardise by gives plain log scores.
+    pub(super) fn of(scores: impl Iterator<Item = f64> + Clone) -> Self {
+        let logs = scores.map(log);
+        let count = logs.clone().count() as f64;
+        if count == 0.0 {
+            return Self { mean: 0.0, deviation: 1.0 };
+        }
+        let mean = logs.clone().sum::<f64>() / count;
+        let square = logs.map(|log| (log - mean) * (log - mean)).sum::<f64>() / count;
+        Self { mean, deviation: if square > 0.0 { square.sqrt() } else { 1.0 } }
+    }
+
+    pub(super) fn apply(self, score: f64) -> f64 {
+        (log(score) - self.mean) / self.deviation
+    }
+}
+
+fn log(score: f64) -> f64 {
+    score.max(SMALLEST_SCORE).ln()
+}
+
+/// The clip's score from its members' scores.
+pub(super) fn combine(
+    how: Combine,
+    scores: impl ExactSizeIterator<Item = f64>,
+    standardisation: &[Standardisation],
+) -> f64 {
+    how.over(scores.zip(standardisation).map(|(score, by)| by.apply(score))).exp()
+}

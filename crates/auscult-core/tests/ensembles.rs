@@ -1,0 +1,149 @@
+//! Several front ends in one model.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::sync::Arc;
+
+use auscult_core::{
+    BeamSettings, ClipSettings, ClipVectors, Combine, Explanation, FrontEnd, Method, Model,
+    ModelSettings, Provenance, References, View,
+    features::{Ensemble, FrontEndSettings, FrontEnds},
+};
+
+const CLIP: ClipSettings = ClipSettings { sample_rate: 16_000, seconds: 0.5 };
+
+fn member(name: &str) -> Arc<dyn FrontEnd> {
+    FrontEndSettings::named(name, None).unwrap().build(CLIP.check().unwrap()).unwrap()
+}
+
+fn both() -> Ensemble {
+    Ensemble::new(vec![member("log-mel"), member("mfcc")]).unwrap()
+}
+
+/// A hum with some noise, always the same for a seed; `pitch` is its frequency.
+fn sound(seed: u32, pitch: f32) -> Vec<f32> {
+    let mut state = seed.wrapping_mul(747_796_405).wrapping_add(1);
+    (0..8_000)
+        .map(|at| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let noise = (state >> 9) as f32 / (1 << 23) as f32 - 0.5;
+            (at as f32 * pitch).sin() * 0.2 + noise * 0.05
+        })
+        .collect()
+}
+
+fn vectors(front_end: &dyn FrontEnd, samples: &[f32]) -> ClipVectors {
+    let mut vectors = ClipVectors::for_front_end(front_end);
+    front_end.extractor().extract_into(samples, &mut vectors).unwrap();
+    vectors
+}
+
+fn references(front_end: &dyn FrontEnd, seeds: std::ops::Range<u32>) -> References {
+    let mut references = References::new(front_end.views(), front_end.axis().len());
+    for seed in seeds {
+        let clip = vectors(front_end, &sound(seed, 0.1 + seed as f32 * 1e-4));
+        references.push(&clip, Provenance::of(format!("hum {seed}"))).unwrap();
+    }
+    references
+}
+
+fn model(front_end: &dyn FrontEnd, seeds: std::ops::Range<u32>, combine: Combine) -> Model {
+    let mut detector = BeamSettings::paper(Method::AdaBeam, front_end);
+    if let Some(ensemble) = &mut detector.ensemble {
+        ensemble.combine = combine;
+    }
+    let settings = ModelSettings::new(CLIP, front_end, detector);
+    Model::fit(settings, references(front_end, seeds)).unwrap()
+}
+
+/// ln of a score, standardised by ln of left-out scores.
+fn standardised(model: &Model, clip: &ClipVectors) -> f64 {
+    let logs: Vec<f64> =
+        model.detector().left_out_scores().iter().flatten().map(|score| score.ln()).collect();
+    let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+    let square = logs.iter().map(|log| (log - mean) * (log - mean)).sum::<f64>();
+    (model.score(clip).unwrap().score.value.ln() - mean) / (square / logs.len() as f64).sqrt()
+}
+
+#[test]
+fn the_score_is_that_of_the_members_on_a_common_scale() {
+    let samples = sound(99, 0.3);
+    let alone = ["log-mel", "mfcc"].map(|name| {
+        let front_end = member(name);
+        let model = model(&*front_end, 0..12, Combine::Mean);
+        standardised(&model, &vectors(&*front_end, &samples))
+    });
+    for (combine, expected) in
+        [(Combine::Mean, f64::midpoint(alone[0], alone[1])), (Combine::Min, alone[0].min(alone[1]))]
+    {
+        let model = model(&both(), 0..12, combine);
+        let score = model.score(&vectors(&both(), &samples)).unwrap().score.value;
+        assert!((score.ln() - expected).abs() < 1e-9, "{combine}: {} for {expected}", score.ln());
+    }
+}
+
+#[test]
+fn the_model_file_brings_the_members_back() {
+    let model = model(&both(), 0..12, Combine::Mean);
+    let read = Model::from_bytes(&model.to_bytes().unwrap()).unwrap();
+    read.verify().unwrap();
+    let built =
+        FrontEnds::built_in().build(&read.settings().front_end, CLIP.check().unwrap()).unwrap();
+    read.check_front_end(&*built).unwrap();
+    assert_eq!(built.identity().to_string(), "log-mel (s15) + mfcc (kaldi)");
+    let clip = vectors(&*built, &sound(99, 0.3));
+    assert_eq!(read.score(&clip).unwrap(), model.score(&clip).unwrap());
+    assert!(read.check_front_end(&*member("mfcc")).is_err());
+}
+
+#[test]
+fn adding_and_forgetting_equal_a_fresh_fit() {
+    let ensemble = both();
+    let grown =
+        model(&ensemble, 0..8, Combine::Mean).with_added(&references(&ensemble, 8..12)).unwrap();
+    let fresh = model(&ensemble, 0..12, Combine::Mean);
+    assert_eq!(grown.to_bytes().unwrap(), fresh.to_bytes().unwrap());
+    let shrunk = fresh.with_only(&(0..8).collect::<Vec<_>>()).unwrap();
+    assert_eq!(
+        shrunk.to_bytes().unwrap(),
+        model(&ensemble, 0..8, Combine::Mean).to_bytes().unwrap()
+    );
+}
+
+#[test]
+fn reasons_say_which_member_spoke() {
+    let ensemble = both();
+    let model = model(&ensemble, 0..12, Combine::Mean);
+    let clip = vectors(&ensemble, &sound(99, 0.3));
+    let scored = model.score(&clip).unwrap();
+    let explanation = Explanation::new(&model, ensemble.axis(), &clip, &scored);
+    let names: Vec<String> =
+        explanation.bands.iter().map(auscult_core::explain::BandReason::name).collect();
+    assert!(
+        names.iter().any(|name| name.starts_with("log-mel ") && name.ends_with("Hz")),
+        "{names:?}"
+    );
+    assert!(names.iter().any(|name| name == "mfcc coefficients 0-19"), "{names:?}");
+}
+
+#[test]
+fn an_ensemble_has_the_views_all_members_have() {
+    let mixed = Ensemble::new(vec![member("log-mel"), member("lpc")]).unwrap();
+    assert_eq!(mixed.views(), [View::Mean]);
+    let model = model(&mixed, 0..4, Combine::Mean);
+    assert!(model.score(&vectors(&mixed, &sound(5, 0.2))).is_ok());
+}
+
+#[test]
+fn one_member_or_the_same_twice_is_refused() {
+    for members in [vec![member("mfcc")], vec![member("mfcc"), member("mfcc")]] {
+        let error = Ensemble::new(members).unwrap_err().to_string();
+        assert!(error.contains("two different ones or more"), "{error}");
+    }
+}
+
+#[test]
+fn members_that_do_not_fill_the_axis_are_refused() {
+    let mut detector = BeamSettings::paper(Method::AdaBeam, &both());
+    detector.ensemble.as_mut().unwrap().members[0].positions = usize::MAX;
+    assert!(detector.check(218).unwrap_err().to_string().contains("218 positions together"));
+}

@@ -1,0 +1,529 @@
+//! An encoder, whole: samples in, tokens of any layer out.
+
+use std::fmt;
+
+use auscult_core::{
+    ClipLength, Extractor, FrontEnd,
+    features::{LogMel, LogMelConvention, LogMelSettings},
+};
+use auscult_kernels::{Isa, layer_norm_rows, row_stride};
+use serde_json::Value;
+
+use crate::{
+    Checkpoint, Error, Result, Threads, beats, ced, eat,
+    patches::FeatureMap,
+    transformer::{Linear, Scratch, Transformer},
+    weights::{Tensor, Weights, no_aliases},
+};
+
+/// The kinds of encoder this crate runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Architecture {
+    /// BEATs: `AudioSet` tokenizer and encoder in turns (Chen et al. 2022).
+    Beats,
+    /// EAT: efficient audio transformer (Chen et al. 2024).
+    Eat,
+    /// CED: consistent ensemble distillation (Dinkel et al. 2023).
+    Ced,
+}
+
+impl Architecture {
+    /// Every kind.
+    pub const ALL: &'static [Self] = &[Self::Beats, Self::Eat, Self::Ced];
+
+    /// The name users type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Beats => "beats",
+            Self::Eat => "eat",
+            Self::Ced => "ced",
+        }
+    }
+
+    /// What happens to samples before the first weight, for the model file.
+    fn preprocessing(self) -> &'static str {
+        match self {
+            Self::Beats => "kaldi-povey-s15-128-mel-audioset",
+            Self::Eat => "kaldi-hann-128-mel-audioset",
+            Self::Ced => "stft-512-160-64-mel-decibels",
+        }
+    }
+
+    /// Mel bins of the input.
+    fn bins(self) -> usize {
+        match self {
+            Self::Beats | Self::Eat => 128,
+            Self::Ced => 64,
+        }
+    }
+
+    /// The one whose tensors these are.
+    fn of(checkpoint: &Checkpoint) -> Option<Self> {
+        let has = |name: &str, aliases: fn(&str) -> Vec<String>| {
+            let mut names = std::iter::once(name.to_owned()).chain(aliases(name));
+            names.any(|name| checkpoint.shape(&name).is_some())
+        };
+        if has("patch_embedding.weight", no_aliases) {
+            Some(Self::Beats)
+        } else if has("model.local_encoder.proj.weight", eat::aliases) {
+            Some(Self::Eat)
+        } else if has("encoder.time_pos_embed", ced::aliases) {
+            Some(Self::Ced)
+        } else {
+            None
+        }
+    }
+
+    fn aliases(self) -> fn(&str) -> Vec<String> {
+        match self {
+            Self::Beats => no_aliases,
+            Self::Eat => eat::aliases,
+            Self::Ced => ced::aliases,
+        }
+    }
+}
+
+impl fmt::Display for Architecture {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+/// What stands before the blocks.
+#[derive(Debug)]
+enum Embedding {
+    Beats(beats::BeatsEmbedding),
+    Eat(eat::EatEmbedding),
+    Ced(ced::CedInput, ced::CedEmbedding),
+}
+
+/// A pretrained encoder, ready to run; shared and immutable.
+#[derive(Debug)]
+pub struct Encoder {
+    architecture: Architecture,
+    embedding: Embedding,
+    transformer: Transformer,
+    fingerprint: String,
+    tensors: Vec<Tensor>,
+    config: Option<Value>,
+}
+
+/// All encoders here were trained on sound at this rate.
+const SAMPLE_RATE: u32 = 16_000;
+
+/// Shortest and longest clip in seconds.
+const SECONDS: std::ops::RangeInclusive<f64> = 1.0..=30.0;
+
+impl Encoder {
+    /// Reads the weights of an encoder, whichever it is.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Foreign`] if it is none of ours; otherwise the first tensor or setting that does
+    /// not fit, by name.
+    pub fn load(checkpoint: &Checkpoint) -> Result<Self> {
+        Self::load_for(checkpoint, Isa::best())
+    }
+
+    /// Reads the weights to be run with chosen instructions.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Encoder::load`].
+    pub fn load_for(checkpoint: &Checkpoint, isa: Isa) -> Result<Self> {
+        let Some(architecture) = Architecture::of(checkpoint) else {
+            let names: Vec<&str> = checkpoint.names().take(3).collect();
+            let reason = format!("its tensors begin with {}", names.join(", "));
+            return Err(Error::Foreign { reason });
+        };
+        let mut weights = Weights::new(checkpoint, architecture.aliases());
+        let config = checkpoint.config();
+        let (embedding, transformer) = match architecture {
+            Architecture::Beats => {
+                let (embedding, transformer) = beats::load(&mut weights, config, isa)?;
+                (Embedding::Beats(embedding), transformer)
+            }
+            Architecture::Eat => {
+                let (embedding, transformer) = eat::load(&mut weights, config, isa)?;
+                (Embedding::Eat(embedding), transformer)
+            }
+            Architecture::Ced => {
+                let (input, embedding, transformer) = ced::load(&mut weights, isa)?;
+                (Embedding::Ced(input, embedding), transformer)
+            }
+        };
+        let (fingerprint, tensors) = weights.finish();
+        let config = config.cloned();
+        Ok(Self { architecture, embedding, transformer, fingerprint, tensors, config })
+    }
+
+    /// The kind of encoder.
+    pub fn architecture(&self) -> Architecture {
+        self.architecture
+    }
+
+    /// Kind and size, such as `ced-tiny`.
+    pub fn name(&self) -> String {
+        let (depth, width) = (self.depth(), self.width());
+        let size = match (self.architecture, depth, width) {
+            (Architecture::Beats, 12, 768) => return "beats".to_owned(),
+            (Architecture::Eat, 12, 768) => "base".to_owned(),
+            (Architecture::Eat, 24, 1024) => "large".to_owned(),
+            (Architecture::Ced, 12, 192) => "tiny".to_owned(),
+            (Architecture::Ced, 12, 256) => "mini".to_owned(),
+            (Architecture::Ced, 12, 384) => "small".to_owned(),
+            (Architecture::Ced, 12, 768) => "base".to_owned(),
+            _ => format!("{depth}x{width}"),
+        };
+        format!("{}-{size}", self.architecture)
+    }
+
+    /// A fingerprint of names, shapes and values of every tensor used: the same encoder has the
+    /// same one whatever file it came from.
+    pub fn fingerprint(&self) -> &str {
+        &self.fingerprint
+    }
+
+    /// Name and the first digits of the fingerprint, for people.
+    pub fn label(&self) -> String {
+        format!("{} ({})", self.name(), &self.fingerprint[..12])
+    }
+
+    /// What happens to samples before the first weight.
+    pub fn preprocessing(&self) -> &'static str {
+        self.architecture.preprocessing()
+    }
+
+    /// Blocks there are.
+    pub fn depth(&self) -> usize {
+        self.transformer.blocks.len()
+    }
+
+    /// The highest layer: the last block or, of CED, the normalisation after it.
+    pub fn last_layer(&self) -> usize {
+        self.depth() + usize::from(self.architecture == Architecture::Ced)
+    }
+
+    /// The layer that is taken unless another is asked for: the last block, of CED block 8.
+    pub fn default_layer(&self) -> usize {
+        match self.architecture {
+            Architecture::Beats | Architecture::Eat => self.depth(),
+            Architecture::Ced => self.depth().min(8),
+        }
+    }
+
+    /// Values in a token.
+    pub fn width(&self) -> usize {
+        self.transformer.width
+    }
+
+    /// Attention heads.
+    pub fn heads(&self) -> usize {
+        self.transformer.heads
+    }
+
+    /// Rows of tokens along frequency.
+    pub fn rows(&self) -> usize {
+        self.architecture.bins() / crate::patches::SIDE
+    }
+
+    /// Whether there is a class token.
+    pub fn has_class_token(&self) -> bool {
+        self.architecture == Architecture::Eat
+    }
+
+    /// Number of weights.
+    pub fn parameters(&self) -> usize {
+        self.tensors.iter().map(|tensor| tensor.shape.iter().product::<usize>()).sum()
+    }
+
+    /// Bytes the packed weights take in memory.
+    pub fn weight_bytes(&self) -> usize {
+        let embedding = match &self.embedding {
+            Embedding::Beats(embedding) => embedding.bytes(),
+            Embedding::Eat(embedding) => embedding.bytes(),
+            Embedding::Ced(_, embedding) => embedding.bytes(),
+        };
+        let blocks = self.transformer.blocks.iter().map(|block| {
+            [&block.qkv, &block.out, &block.fc1, &block.fc2]
+                .map(Linear::bytes)
+                .iter()
+                .sum::<usize>()
+        });
+        embedding + blocks.sum::<usize>()
+    }
+
+    /// The instructions it runs with.
+    pub fn isa(&self) -> Isa {
+        self.transformer.isa
+    }
+
+    /// The lowest and highest frequency of each row of tokens, in hertz.
+    pub(crate) fn row_hertz(&self, length: ClipLength) -> Result<Vec<std::ops::Range<f64>>> {
+        let edges = match self.architecture {
+            Architecture::Ced => ced::edges(),
+            Architecture::Beats | Architecture::Eat => {
+                let input = self.log_mel(length)?;
+                let axis = input.axis();
+                let mut edges: Vec<f64> = (0..axis.len())
+                    .filter_map(|bin| Some(axis.hertz(bin..bin + 1)?.start))
+                    .collect();
+                edges.extend(axis.hertz(0..axis.len()).map(|hertz| hertz.end));
+                edges
+            }
+        };
+        let side = crate::patches::SIDE;
+        Ok((0..self.rows()).map(|row| edges[row * side]..edges[(row + 1) * side]).collect())
+    }
+
+    fn log_mel(&self, length: ClipLength) -> Result<LogMel> {
+        let convention = match self.architecture {
+            Architecture::Eat => LogMelConvention::EatInput,
+            _ => LogMelConvention::BeatsInput,
+        };
+        Ok(LogMel::new(&LogMelSettings { convention }, length)?)
+    }
+
+    /// Buffers for clips of one length; one a thread.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] if clips are not at 16 kHz or not 1 to 30 s long.
+    pub fn buffers(&self, length: ClipLength) -> Result<Buffers> {
+        if length.sample_rate() != SAMPLE_RATE {
+            let allowed = format!("{SAMPLE_RATE} Hz for {}", self.name());
+            return Err(Error::setting("sample rate", allowed, length.sample_rate()));
+        }
+        let seconds = length.samples() as f64 / f64::from(SAMPLE_RATE);
+        if !SECONDS.contains(&seconds) {
+            let allowed = format!("1 to 30 seconds for {}", self.name());
+            return Err(Error::setting("clip length", allowed, seconds));
+        }
+        let input = match self.architecture {
+            Architecture::Ced => Input::Ced(ced::CedMap::default(), vec![0.0; length.samples()]),
+            _ => Input::LogMel(self.log_mel(length)?.extractor(), Vec::new()),
+        };
+        Ok(Buffers { input, scratch: Scratch::default() })
+    }
+
+    /// Runs a clip up to the highest of `layers` and calls `sink` with each of them, in ascending
+    /// order. CED takes at most 10 s at once: longer clips come in several parts.
+    ///
+    /// The clip is padded with zeros or cut to the length `buffers` were made for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] if a layer does not exist, there are no samples, or one is not finite.
+    pub fn run(
+        &self,
+        samples: &[f32],
+        buffers: &mut Buffers,
+        threads: Threads,
+        layers: &[usize],
+        sink: &mut dyn FnMut(LayerTokens<'_>),
+    ) -> Result<()> {
+        self.check_layers(layers)?;
+        if samples.is_empty() {
+            return Err(Error::setting("clip", "at least one sample", "none"));
+        }
+        if let Some(at) = samples.iter().position(|sample| !sample.is_finite()) {
+            let got = format!("{} at {at}", samples[at]);
+            return Err(Error::setting("samples", "finite numbers", got));
+        }
+        let Buffers { input, scratch } = buffers;
+        let bins = self.architecture.bins();
+        let values = input.compute(samples, &self.embedding)?;
+        let columns = values.len() / bins / crate::patches::SIDE;
+        let most = match &self.embedding {
+            Embedding::Beats(_) => columns,
+            Embedding::Eat(embedding) => embedding.most_columns(self.rows()),
+            Embedding::Ced(_, embedding) => embedding.most_columns(),
+        };
+        // EAT's last columns have no position beyond its table, which is longer than any clip.
+        let part = most.max(1) * crate::patches::SIDE * bins;
+        for part in values.chunks(part) {
+            let map = FeatureMap { values: part, bins };
+            if map.columns() > 0 {
+                self.run_part(map, scratch, threads, layers, sink);
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn check_layers(&self, layers: &[usize]) -> Result<()> {
+        let last = self.last_layer();
+        let ascending = layers.windows(2).all(|pair| pair[0] < pair[1]);
+        if layers.is_empty() || !ascending || layers.iter().any(|&layer| layer > last) {
+            let note = if last > self.depth() { " (the normalised output)" } else { "" };
+            let allowed = format!("0 (the input) to {last}{note}, ascending, for {}", self.name());
+            return Err(Error::setting("layer", allowed, format!("{layers:?}")));
+        }
+        Ok(())
+    }
+
+    fn run_part(
+        &self,
+        map: FeatureMap<'_>,
+        scratch: &mut Scratch,
+        threads: Threads,
+        layers: &[usize],
+        sink: &mut dyn FnMut(LayerTokens<'_>),
+    ) {
+        let order = match &self.embedding {
+            Embedding::Beats(embedding) => {
+                embedding.embed(map, scratch, threads);
+                TokenOrder { first: 0, time: map.rows(), frequency: 1 }
+            }
+            Embedding::Eat(embedding) => {
+                embedding.embed(map, scratch);
+                TokenOrder { first: 1, time: map.rows(), frequency: 1 }
+            }
+            Embedding::Ced(_, embedding) => {
+                embedding.embed(map, scratch);
+                TokenOrder { first: 0, time: 1, frequency: map.columns() }
+            }
+        };
+        let stride = row_stride(self.width());
+        let mut show = |layer, values: &[f32]| {
+            sink(LayerTokens {
+                layer,
+                columns: map.columns(),
+                rows: map.rows(),
+                values,
+                stride,
+                width: self.width(),
+                order,
+            });
+        };
+        let last = layers.last().copied().unwrap_or(0);
+        self.transformer.run(scratch, threads, last, |layer, values| {
+            if layers.contains(&layer) {
+                show(layer, values);
+            }
+        });
+        if let (true, Embedding::Ced(_, embedding)) = (last > self.depth(), &self.embedding) {
+            let Scratch { tokens, work, .. } = scratch;
+            work.normed.resize(tokens.len(), 0.0);
+            let norm = embedding.final_norm.get();
+            layer_norm_rows(self.isa(), norm, tokens, stride, &mut work.normed, stride);
+            show(last, &work.normed);
+        }
+    }
+
+    /// This encoder as safetensors bytes with canonical names and its configuration.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading the tensors again.
+    pub fn convert(&self, checkpoint: &Checkpoint) -> Result<Vec<u8>> {
+        let tensors: Result<Vec<_>> = self
+            .tensors
+            .iter()
+            .map(|Tensor { name, stored, shape }| {
+                Ok((name.clone(), shape.clone(), checkpoint.read(stored, shape)?))
+            })
+            .collect();
+        crate::to_safetensors(&tensors?, self.config.as_ref())
+    }
+}
+
+/// Buffers for one clip at a time.
+pub struct Buffers {
+    input: Input,
+    scratch: Scratch,
+}
+
+impl fmt::Debug for Buffers {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Buffers").finish_non_exhaustive()
+    }
+}
+
+/// The buffers of the input.
+enum Input {
+    LogMel(Box<dyn Extractor>, Vec<f32>),
+    /// And the padded clip.
+    Ced(ced::CedMap, Vec<f32>),
+}
+
+impl Input {
+    /// The feature map of a clip, frames x bins.
+    fn compute(&mut self, samples: &[f32], embedding: &Embedding) -> Result<&[f32]> {
+        match (self, embedding) {
+            (Self::Ced(map, padded), Embedding::Ced(input, _)) => {
+                let len = samples.len().min(padded.len());
+                padded[..len].copy_from_slice(&samples[..len]);
+                padded[len..].fill(0.0);
+                input.compute(padded, map);
+                Ok(&map.values)
+            }
+            (Self::LogMel(extractor, values), _) => {
+                values.clear();
+                extractor.for_each_frame(samples, &mut |frame| values.extend_from_slice(frame))?;
+                Ok(values)
+            }
+            (Self::Ced(..), _) => {
+                Err(Error::setting("buffers", "those of this encoder", "another's"))
+            }
+        }
+    }
+}
+
+/// How tokens are numbered.
+#[derive(Debug, Clone, Copy)]
+struct TokenOrder {
+    /// Tokens before the patches.
+    first: usize,
+    /// Tokens from one column to the next.
+    time: usize,
+    /// Tokens from one row to the next.
+    frequency: usize,
+}
+
+/// The tokens of a layer.
+#[derive(Debug, Clone, Copy)]
+pub struct LayerTokens<'a> {
+    /// The layer; 0 is the input of the first block.
+    pub layer: usize,
+    /// Patches along time.
+    pub columns: usize,
+    /// Patches along frequency.
+    pub rows: usize,
+    values: &'a [f32],
+    stride: usize,
+    width: usize,
+    order: TokenOrder,
+}
+
+impl<'a> LayerTokens<'a> {
+    /// The token of the patch at `column` in time and `row` in frequency.
+    ///
+    /// # Panics
+    ///
+    /// If there is no such patch.
+    pub fn token(&self, column: usize, row: usize) -> &'a [f32] {
+        assert!(column < self.columns && row < self.rows, "no patch at {column}, {row}");
+        let TokenOrder { first, time, frequency } = self.order;
+        self.numbered(first + column * time + row * frequency)
+    }
+
+    /// The class token, if there is one.
+    pub fn class_token(&self) -> Option<&'a [f32]> {
+        (self.order.first > 0).then(|| self.numbered(0))
+    }
+
+    /// Number of tokens, class token included.
+    pub fn count(&self) -> usize {
+        self.order.first + self.columns * self.rows
+    }
+
+    /// A token by its number in the encoder's own order.
+    ///
+    /// # Panics
+    ///
+    /// If there are not so many.
+    pub fn numbered(&self, index: usize) -> &'a [f32] {
+        &self.values[index * self.stride..index * self.stride + self.width]
+    }
+}

@@ -1,0 +1,236 @@
+//! The encoders of this machine: bundled, pulled, or named by the user.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use auscult_core::{
+    ClipLength, FrontEnd, FrontEndIdentity,
+    features::{FrontEndSource, FrontEnds},
+};
+
+use crate::{
+    Architecture, Checkpoint, Encoder, EncoderFrontEnd, EncoderSettings, Error, KnownEncoder,
+    Result,
+    front_end::{StoredSettings, core_error},
+    known::KNOWN,
+};
+
+/// Weights that are part of the program.
+#[derive(Debug, Clone, Copy)]
+pub struct Bundled {
+    /// The encoder's name.
+    pub name: &'static str,
+    /// A checkpoint.
+    pub bytes: &'static [u8],
+}
+
+/// Where encoders are looked for.
+///
+/// Each encoder is read once; a file the user names goes before everything else.
+#[derive(Debug, Default)]
+pub struct EncoderLibrary {
+    bundled: Vec<Bundled>,
+    folder: Option<PathBuf>,
+    file: Option<PathBuf>,
+    loaded: Mutex<Vec<(Place, Arc<Encoder>)>>,
+}
+
+/// Where weights are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Place {
+    Bundled(&'static str),
+    File(PathBuf),
+}
+
+/// What is asked of an encoder's tokens; everything left out has its default.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct EncoderRequest {
+    /// Layers, in any order.
+    pub layers: Vec<usize>,
+    /// Rows of tokens in a band.
+    pub rows_per_band: Option<usize>,
+    /// Whether the class token is taken.
+    pub class_token: bool,
+}
+
+impl EncoderLibrary {
+    /// Weights that are part of the program.
+    pub fn new(bundled: Vec<Bundled>) -> Self {
+        Self { bundled, ..Self::default() }
+    }
+
+    /// This library with a folder of pulled encoders.
+    #[must_use]
+    pub fn with_folder(mut self, folder: Option<PathBuf>) -> Self {
+        self.folder = folder;
+        self
+    }
+
+    /// This library with a file that goes before everything else.
+    #[must_use]
+    pub fn with_file(mut self, file: Option<PathBuf>) -> Self {
+        self.file = file;
+        self
+    }
+
+    /// Whether a name is that of an encoder or of a kind of encoder.
+    pub fn knows(name: &str) -> bool {
+        KnownEncoder::named(name).is_some()
+    }
+
+    /// Where the weights of a known encoder are on this machine, in words.
+    pub fn where_is(&self, known: &KnownEncoder) -> Option<String> {
+        let in_folder = self.folder.as_ref().map(|folder| folder.join(known.file));
+        match in_folder {
+            Some(path) if path.is_file() => Some(path.display().to_string()),
+            _ => self
+                .bundled
+                .iter()
+                .any(|bundled| bundled.name == known.name)
+                .then(|| "part of this program".to_owned()),
+        }
+    }
+
+    /// The encoder of a name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoWeights`] if it is not on this machine, [`Error::OtherWeights`] if the file the
+    /// user named holds another kind, and those of loading it.
+    pub fn encoder(&self, name: &str) -> Result<Arc<Encoder>> {
+        let Some(known) = KnownEncoder::named(name) else {
+            return Err(auscult_core::Error::UnknownName {
+                what: "encoder",
+                got: name.to_owned(),
+                known: KNOWN.iter().map(|known| known.name).collect::<Vec<_>>().join(", "),
+            }
+            .into());
+        };
+        if let Some(file) = &self.file {
+            let encoder = self.load(Place::File(file.clone()))?;
+            if encoder.architecture() != known.architecture {
+                let (wanted, given) = (name.to_owned(), encoder.label());
+                return Err(Error::OtherKind { wanted, given });
+            }
+            return Ok(encoder);
+        }
+        let pulled = self.folder.as_ref().map(|folder| folder.join(known.file));
+        // Bundled weights go first: a model must not change because something was pulled.
+        if let Some(bundled) = self.bundled.iter().find(|bundled| bundled.name == known.name) {
+            return self.load(Place::Bundled(bundled.name));
+        }
+        match pulled {
+            Some(path) if path.is_file() => self.load(Place::File(path)),
+            _ => Err(Error::NoWeights { name: known.name.to_owned() }),
+        }
+    }
+
+    /// A front end of a name, with what is asked of it.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`EncoderLibrary::encoder`] and [`EncoderFrontEnd::new`].
+    pub fn front_end(
+        &self,
+        name: &str,
+        request: &EncoderRequest,
+        length: ClipLength,
+    ) -> Result<Arc<dyn FrontEnd>> {
+        let encoder = self.encoder(name)?;
+        let mut settings = EncoderSettings::for_encoder(&encoder);
+        if !request.layers.is_empty() {
+            settings.layers.clone_from(&request.layers);
+            settings.layers.sort_unstable();
+            settings.layers.dedup();
+        }
+        settings.rows_per_band = request.rows_per_band.unwrap_or(settings.rows_per_band);
+        settings.class_token = request.class_token;
+        Ok(Arc::new(EncoderFrontEnd::new(encoder, settings, length)?))
+    }
+
+    /// The encoder with a fingerprint, wherever it is.
+    fn with_fingerprint(
+        &self,
+        architecture: Architecture,
+        stored: &StoredSettings,
+    ) -> Result<Arc<Encoder>> {
+        let mut others = Vec::new();
+        for place in self.places(architecture) {
+            let encoder = self.load(place)?;
+            if encoder.fingerprint() == stored.fingerprint {
+                return Ok(encoder);
+            }
+            others.push(encoder.label());
+        }
+        if others.is_empty() {
+            return Err(Error::NoWeights { name: stored.encoder.clone() });
+        }
+        let fingerprint = stored.fingerprint.get(..12).unwrap_or(&stored.fingerprint);
+        let wanted = format!("{} ({fingerprint})", stored.encoder);
+        Err(Error::OtherWeights { wanted, given: others.join(", ") })
+    }
+
+    /// Where weights of a kind may be, best first.
+    fn places(&self, architecture: Architecture) -> Vec<Place> {
+        if let Some(file) = &self.file {
+            return vec![Place::File(file.clone())];
+        }
+        let known = || KNOWN.iter().filter(move |known| known.architecture == architecture);
+        let bundled =
+            self.bundled.iter().filter(|bundled| known().any(|known| known.name == bundled.name));
+        let pulled = self.folder.iter().flat_map(|folder| {
+            known().map(|known| folder.join(known.file)).filter(|path| path.is_file())
+        });
+        bundled.map(|bundled| Place::Bundled(bundled.name)).chain(pulled.map(Place::File)).collect()
+    }
+
+    fn load(&self, place: Place) -> Result<Arc<Encoder>> {
+        let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, encoder)) = loaded.iter().find(|(at, _)| *at == place) {
+            return Ok(Arc::clone(encoder));
+        }
+        let checkpoint = match &place {
+            Place::File(path) => Checkpoint::open(path)?,
+            Place::Bundled(name) => {
+                let bundled = self.bundled.iter().find(|bundled| bundled.name == *name);
+                let bytes = bundled.map(|bundled| bundled.bytes).unwrap_or_default();
+                Checkpoint::from_static(bytes)?
+            }
+        };
+        let encoder = Arc::new(Encoder::load(&checkpoint)?);
+        loaded.push((place, Arc::clone(&encoder)));
+        Ok(encoder)
+    }
+
+    /// The built-in front ends and these.
+    pub fn front_ends(self: &Arc<Self>) -> FrontEnds {
+        FrontEnds::built_in().with(Arc::clone(self) as Arc<dyn FrontEndSource>)
+    }
+}
+
+impl FrontEndSource for EncoderLibrary {
+    fn names(&self) -> Vec<String> {
+        Architecture::ALL.iter().map(|architecture| architecture.name().to_owned()).collect()
+    }
+
+    fn build(
+        &self,
+        identity: &FrontEndIdentity,
+        length: ClipLength,
+    ) -> auscult_core::Result<Arc<dyn FrontEnd>> {
+        let architecture = Architecture::ALL.iter().find(|kind| kind.name() == identity.name);
+        let damaged = |reason: String| auscult_core::Error::DamagedModel { reason };
+        let Some(&architecture) = architecture else {
+            return Err(damaged(format!("no encoder is called {}", identity.name)));
+        };
+        let stored: StoredSettings = serde_json::from_value(identity.settings.clone())
+            .map_err(|error| damaged(format!("settings of {}: {error}", identity.name)))?;
+        let encoder = self.with_fingerprint(architecture, &stored).map_err(core_error)?;
+        let StoredSettings { layers, rows_per_band, class_token, .. } = stored;
+        let settings = EncoderSettings { layers, rows_per_band, class_token };
+        let front_end = EncoderFrontEnd::new(encoder, settings, length).map_err(core_error)?;
+        Ok(Arc::new(front_end))
+    }
+}

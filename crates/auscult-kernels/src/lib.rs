@@ -1,0 +1,31 @@
+#![doc = include_str!("../README.md")]
+
+mod arithmetic;
+mod dispatch;
+mod elementwise;
+mod isa;
+mod mapped;
+mod pack;
+mod product;
+mod tile;
+
+pub use crate::{
+    elementwise::{LayerNorm, add_rows, gelu_rows, layer_norm_rows, scale_row, softmax_row},
+    isa::Isa,
+    mapped::MappedFile,
+    pack::PackedMatrix,
+    product::{Epilogue, Rows, RowsMut, multiply},
+};
+
+/// Columns in a packed panel; output rows have room for a multiple of it.
+pub const PANEL: usize = 16;
+
+/// The length of a row of `columns` values in buffers these kernels write: whole panels, and one
+/// more so that rows do not fall into the same cache sets.
+///
+/// ```
+/// assert_eq!(auscult_kernels::row_stride(768), 784);
+/// ```
+pub const fn row_stride(columns: usize) -> usize {
+    columns.next_multiple_of(PANEL) + PANEL
+}
