@@ -3,6 +3,10 @@
 use auscult_encoders::{Checkpoint, Encoder};
 
 /// A checkpoint is opened, its tensors are read, and an encoder is tried.
+///
+/// # Panics
+///
+/// If a check fails.
 pub fn file(bytes: &[u8]) {
     let Ok(checkpoint) = Checkpoint::from_bytes(bytes.to_vec()) else { return };
     let names: Vec<String> = checkpoint.names().map(str::to_owned).collect();

@@ -109,6 +109,7 @@ fn one(
             layers: encoder.layer.clone(),
             rows_per_band: encoder.rows_per_band,
             class_token: encoder.class_token,
+            precision: encoder.precision,
         };
         return Ok(library().front_end(name, &request, length)?);
     }

@@ -1,7 +1,9 @@
 //! EAT (Chen et al. 2024): patches with fixed positions and a class token, then blocks with
 //! normalisation after them.
 
-use auscult_kernels::{Epilogue, Isa, Rows, RowsMut, add_rows, layer_norm_rows, row_stride};
+use auscult_kernels::{
+    Epilogue, IntegerRows, Isa, Rows, RowsMut, add_rows, layer_norm_rows, row_stride,
+};
 use serde::Deserialize;
 
 use crate::{
@@ -128,7 +130,7 @@ impl EatEmbedding {
         embedded[..width].copy_from_slice(&self.class_token);
         let left = Rows { values: &scratch.patches, stride: PATCH, count };
         let out = &mut RowsMut { values: &mut embedded[stride..], stride };
-        self.patch.apply(self.isa, left, Epilogue::Bias, out, &mut Vec::new());
+        self.patch.apply(self.isa, left, Epilogue::Bias, out, &mut IntegerRows::default());
         let tokens = embedded[stride..].chunks_exact_mut(stride);
         for (token, position) in tokens.zip(self.positions.chunks_exact(width)) {
             add_rows(self.isa, &mut token[..width], position);

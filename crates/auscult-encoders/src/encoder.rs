@@ -10,7 +10,7 @@ use auscult_kernels::{Isa, layer_norm_rows, row_stride};
 use serde_json::Value;
 
 use crate::{
-    Checkpoint, Error, Result, Threads, beats, ced, eat,
+    Checkpoint, Error, Precision, Result, Threads, beats, ced, eat,
     patches::FeatureMap,
     transformer::{Linear, Scratch, Transformer},
     weights::{Tensor, Weights, no_aliases},
@@ -104,6 +104,7 @@ pub struct Encoder {
     architecture: Architecture,
     embedding: Embedding,
     transformer: Transformer,
+    precision: Precision,
     fingerprint: String,
     tensors: Vec<Tensor>,
     config: Option<Value>,
@@ -123,21 +124,21 @@ impl Encoder {
     /// [`Error::Foreign`] if it is none of ours; otherwise the first tensor or setting that does
     /// not fit, by name.
     pub fn load(checkpoint: &Checkpoint) -> Result<Self> {
-        Self::load_for(checkpoint, Isa::best())
+        Self::load_for(checkpoint, Isa::best(), Precision::F32)
     }
 
-    /// Reads the weights to be run with chosen instructions.
+    /// Reads the weights to be run with chosen instructions and precision.
     ///
     /// # Errors
     ///
     /// Those of [`Encoder::load`].
-    pub fn load_for(checkpoint: &Checkpoint, isa: Isa) -> Result<Self> {
+    pub fn load_for(checkpoint: &Checkpoint, isa: Isa, precision: Precision) -> Result<Self> {
         let Some(architecture) = Architecture::of(checkpoint) else {
             let names: Vec<&str> = checkpoint.names().take(3).collect();
             let reason = format!("its tensors begin with {}", names.join(", "));
             return Err(Error::Foreign { reason });
         };
-        let mut weights = Weights::new(checkpoint, architecture.aliases());
+        let mut weights = Weights::new(checkpoint, architecture.aliases(), precision);
         let config = checkpoint.config();
         let (embedding, transformer) = match architecture {
             Architecture::Beats => {
@@ -155,7 +156,7 @@ impl Encoder {
         };
         let (fingerprint, tensors) = weights.finish();
         let config = config.cloned();
-        Ok(Self { architecture, embedding, transformer, fingerprint, tensors, config })
+        Ok(Self { architecture, embedding, transformer, precision, fingerprint, tensors, config })
     }
 
     /// The kind of encoder.
@@ -168,12 +169,11 @@ impl Encoder {
         let (depth, width) = (self.depth(), self.width());
         let size = match (self.architecture, depth, width) {
             (Architecture::Beats, 12, 768) => return "beats".to_owned(),
-            (Architecture::Eat, 12, 768) => "base".to_owned(),
+            (Architecture::Eat | Architecture::Ced, 12, 768) => "base".to_owned(),
             (Architecture::Eat, 24, 1024) => "large".to_owned(),
             (Architecture::Ced, 12, 192) => "tiny".to_owned(),
             (Architecture::Ced, 12, 256) => "mini".to_owned(),
             (Architecture::Ced, 12, 384) => "small".to_owned(),
-            (Architecture::Ced, 12, 768) => "base".to_owned(),
             _ => format!("{depth}x{width}"),
         };
         format!("{}-{size}", self.architecture)
@@ -252,6 +252,11 @@ impl Encoder {
                 .sum::<usize>()
         });
         embedding + blocks.sum::<usize>()
+    }
+
+    /// What the linear layers of its blocks are computed in.
+    pub fn precision(&self) -> Precision {
+        self.precision
     }
 
     /// The instructions it runs with.

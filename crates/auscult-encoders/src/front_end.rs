@@ -112,6 +112,8 @@ pub(crate) struct StoredSettings {
     pub(crate) layers: Vec<usize>,
     pub(crate) rows_per_band: usize,
     pub(crate) class_token: bool,
+    /// What linear layers are computed in.
+    pub(crate) precision: String,
 }
 
 impl FrontEnd for EncoderFrontEnd {
@@ -124,6 +126,7 @@ impl FrontEnd for EncoderFrontEnd {
             layers,
             rows_per_band,
             class_token,
+            precision: self.encoder.precision().name().to_owned(),
         };
         FrontEndIdentity {
             name: self.encoder.architecture().name().to_owned(),

@@ -30,5 +30,5 @@ pub use crate::{
     front_end::{EncoderFrontEnd, EncoderSettings},
     known::{KNOWN, KnownEncoder},
     library::{Bundled, EncoderLibrary, EncoderRequest},
-    transformer::Threads,
+    transformer::{Precision, Threads},
 };

@@ -5,6 +5,8 @@ use std::{
     sync::{Arc, Mutex, PoisonError},
 };
 
+use auscult_kernels::Isa;
+
 use auscult_core::{
     ClipLength, FrontEnd, FrontEndIdentity,
     features::{FrontEndSource, FrontEnds},
@@ -12,7 +14,7 @@ use auscult_core::{
 
 use crate::{
     Architecture, Checkpoint, Encoder, EncoderFrontEnd, EncoderSettings, Error, KnownEncoder,
-    Result,
+    Precision, Result,
     front_end::{StoredSettings, core_error},
     known::KNOWN,
 };
@@ -34,7 +36,7 @@ pub struct EncoderLibrary {
     bundled: Vec<Bundled>,
     folder: Option<PathBuf>,
     file: Option<PathBuf>,
-    loaded: Mutex<Vec<(Place, Arc<Encoder>)>>,
+    loaded: Mutex<Vec<(Place, Precision, Arc<Encoder>)>>,
 }
 
 /// Where weights are.
@@ -53,6 +55,8 @@ pub struct EncoderRequest {
     pub rows_per_band: Option<usize>,
     /// Whether the class token is taken.
     pub class_token: bool,
+    /// What linear layers are computed in.
+    pub precision: Precision,
 }
 
 impl EncoderLibrary {
@@ -99,7 +103,7 @@ impl EncoderLibrary {
     ///
     /// [`Error::NoWeights`] if it is not on this machine, [`Error::OtherWeights`] if the file the
     /// user named holds another kind, and those of loading it.
-    pub fn encoder(&self, name: &str) -> Result<Arc<Encoder>> {
+    pub fn encoder(&self, name: &str, precision: Precision) -> Result<Arc<Encoder>> {
         let Some(known) = KnownEncoder::named(name) else {
             return Err(auscult_core::Error::UnknownName {
                 what: "encoder",
@@ -109,7 +113,7 @@ impl EncoderLibrary {
             .into());
         };
         if let Some(file) = &self.file {
-            let encoder = self.load(Place::File(file.clone()))?;
+            let encoder = self.load(Place::File(file.clone()), precision)?;
             if encoder.architecture() != known.architecture {
                 let (wanted, given) = (name.to_owned(), encoder.label());
                 return Err(Error::OtherKind { wanted, given });
@@ -119,10 +123,10 @@ impl EncoderLibrary {
         let pulled = self.folder.as_ref().map(|folder| folder.join(known.file));
         // Bundled weights go first: a model must not change because something was pulled.
         if let Some(bundled) = self.bundled.iter().find(|bundled| bundled.name == known.name) {
-            return self.load(Place::Bundled(bundled.name));
+            return self.load(Place::Bundled(bundled.name), precision);
         }
         match pulled {
-            Some(path) if path.is_file() => self.load(Place::File(path)),
+            Some(path) if path.is_file() => self.load(Place::File(path), precision),
             _ => Err(Error::NoWeights { name: known.name.to_owned() }),
         }
     }
@@ -138,7 +142,7 @@ impl EncoderLibrary {
         request: &EncoderRequest,
         length: ClipLength,
     ) -> Result<Arc<dyn FrontEnd>> {
-        let encoder = self.encoder(name)?;
+        let encoder = self.encoder(name, request.precision)?;
         let mut settings = EncoderSettings::for_encoder(&encoder);
         if !request.layers.is_empty() {
             settings.layers.clone_from(&request.layers);
@@ -156,9 +160,10 @@ impl EncoderLibrary {
         architecture: Architecture,
         stored: &StoredSettings,
     ) -> Result<Arc<Encoder>> {
+        let precision = stored.precision.parse()?;
         let mut others = Vec::new();
         for place in self.places(architecture) {
-            let encoder = self.load(place)?;
+            let encoder = self.load(place, precision)?;
             if encoder.fingerprint() == stored.fingerprint {
                 return Ok(encoder);
             }
@@ -186,9 +191,10 @@ impl EncoderLibrary {
         bundled.map(|bundled| Place::Bundled(bundled.name)).chain(pulled.map(Place::File)).collect()
     }
 
-    fn load(&self, place: Place) -> Result<Arc<Encoder>> {
+    fn load(&self, place: Place, precision: Precision) -> Result<Arc<Encoder>> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, encoder)) = loaded.iter().find(|(at, _)| *at == place) {
+        let wanted = |(at, how, _): &&(Place, Precision, _)| *at == place && *how == precision;
+        if let Some((_, _, encoder)) = loaded.iter().find(wanted) {
             return Ok(Arc::clone(encoder));
         }
         let checkpoint = match &place {
@@ -199,8 +205,8 @@ impl EncoderLibrary {
                 Checkpoint::from_static(bytes)?
             }
         };
-        let encoder = Arc::new(Encoder::load(&checkpoint)?);
-        loaded.push((place, Arc::clone(&encoder)));
+        let encoder = Arc::new(Encoder::load_for(&checkpoint, Isa::best(), precision)?);
+        loaded.push((place, precision, Arc::clone(&encoder)));
         Ok(encoder)
     }
 

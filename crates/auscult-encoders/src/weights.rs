@@ -1,6 +1,6 @@
 //! Weights by their canonical names, fingerprinted as they are read.
 
-use crate::{Checkpoint, Error, Result};
+use crate::{Checkpoint, Error, Precision, Result};
 
 /// Reads an encoder's tensors and remembers which.
 ///
@@ -11,6 +11,7 @@ pub(crate) struct Weights<'a> {
     checkpoint: &'a Checkpoint,
     /// Other names a tensor has in other files.
     aliases: fn(&str) -> Vec<String>,
+    precision: Precision,
     hasher: blake3::Hasher,
     read: Vec<Tensor>,
 }
@@ -25,14 +26,26 @@ pub(crate) struct Tensor {
     pub(crate) shape: Vec<usize>,
 }
 
+/// No encoder is deeper.
+const MOST_BLOCKS: usize = 1024;
+
 /// No other names.
 pub(crate) fn no_aliases(_: &str) -> Vec<String> {
     Vec::new()
 }
 
 impl<'a> Weights<'a> {
-    pub(crate) fn new(checkpoint: &'a Checkpoint, aliases: fn(&str) -> Vec<String>) -> Self {
-        Self { checkpoint, aliases, hasher: blake3::Hasher::new(), read: Vec::new() }
+    pub(crate) fn new(
+        checkpoint: &'a Checkpoint,
+        aliases: fn(&str) -> Vec<String>,
+        precision: Precision,
+    ) -> Self {
+        Self { checkpoint, aliases, precision, hasher: blake3::Hasher::new(), read: Vec::new() }
+    }
+
+    /// What the linear layers of blocks are computed in.
+    pub(crate) fn precision(&self) -> Precision {
+        self.precision
     }
 
     /// The name a tensor has in this file, if it is there.
@@ -59,7 +72,7 @@ impl<'a> Weights<'a> {
 
     /// How many blocks are numbered below a prefix: `prefix.0.suffix`, `prefix.1.suffix`, ...
     pub(crate) fn count(&self, prefix: &str, suffix: &str) -> usize {
-        (0..)
+        (0..MOST_BLOCKS)
             .take_while(|index| self.shape(&format!("{prefix}.{index}.{suffix}")).is_some())
             .count()
     }

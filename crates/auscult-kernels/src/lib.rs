@@ -3,6 +3,7 @@
 mod arithmetic;
 mod dispatch;
 mod elementwise;
+mod integer;
 mod isa;
 mod mapped;
 mod pack;
@@ -11,6 +12,7 @@ mod tile;
 
 pub use crate::{
     elementwise::{LayerNorm, add_rows, gelu_rows, layer_norm_rows, scale_row, softmax_row},
+    integer::{IntegerRows, PackedIntegers, multiply_integers},
     isa::Isa,
     mapped::MappedFile,
     pack::PackedMatrix,

@@ -131,7 +131,7 @@ fn multiply_panels(
 }
 
 impl Epilogue<'_> {
-    fn assert_fits(self, rows: usize, columns: usize) {
+    pub(crate) fn assert_fits(self, rows: usize, columns: usize) {
         match self {
             Self::Plain => {}
             Self::Bias(bias) | Self::BiasGelu(bias) => {
@@ -146,7 +146,7 @@ impl Epilogue<'_> {
 }
 
 for_each_isa! {
-    fn apply(
+    pub(crate) fn apply(
         epilogue: Epilogue<'_>,
         rows: usize,
         columns: std::ops::Range<usize>,

@@ -1,14 +1,10 @@
 //! Every instruction set gives the bits of the plain twin, for any shape.
 
-#![expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_precision_loss,
-    reason = "made-up numbers"
-)]
+#![expect(clippy::cast_precision_loss, reason = "made-up numbers")]
 
 use auscult_kernels::{
-    Epilogue, Isa, LayerNorm, PANEL, PackedMatrix, Rows, RowsMut, gelu_rows, layer_norm_rows,
-    multiply, row_stride, softmax_row,
+    Epilogue, IntegerRows, Isa, LayerNorm, PANEL, PackedIntegers, PackedMatrix, Rows, RowsMut,
+    gelu_rows, layer_norm_rows, multiply, multiply_integers, row_stride, softmax_row,
 };
 use proptest::prelude::*;
 
@@ -83,6 +79,34 @@ impl Case {
     }
 }
 
+/// Rows and weights as integers, multiplied.
+fn integers(isa: Isa, case: &Case, weights: &[f32], inputs: usize, outputs: usize) -> Vec<f32> {
+    let mut rows = IntegerRows::default();
+    let left = Rows { values: &case.left, stride: case.left_stride, count: case.rows };
+    rows.set(isa, left, inputs);
+    let right = PackedIntegers::from_linear(weights, outputs, inputs);
+    let mut out = vec![0.0; case.rows * case.stride];
+    let mut target = RowsMut { values: &mut out, stride: case.stride };
+    multiply_integers(isa, &rows, &right, Epilogue::Bias(&case.bias), &mut target);
+    out
+}
+
+#[test]
+fn integer_products_are_near_the_exact_ones_and_cannot_overflow() {
+    let (rows, inputs, outputs) = (5, 3072, 33);
+    let mut case = Case::new(rows, inputs, outputs, inputs);
+    let exact = case.run(Isa::best(), 1);
+    let got = integers(Isa::best(), &case, &noise(2, inputs * outputs), inputs, outputs);
+    let squares = |values: &mut dyn Iterator<Item = f32>| values.map(|v| v * v).sum::<f32>().sqrt();
+    let difference = squares(&mut exact.iter().zip(&got).map(|(a, b)| a - b));
+    assert!(difference / squares(&mut exact.iter().copied()) < 1e-3);
+    // The largest sums there can be.
+    case.left.fill(1.0);
+    case.bias.fill(0.0);
+    let out = integers(Isa::best(), &case, &vec![1.0; inputs * outputs], inputs, outputs);
+    assert!((out[0] - 3072.0).abs() < 0.01, "{}", out[0]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 60, failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -99,6 +123,21 @@ proptest! {
         let plain = bits(&case.run(Isa::Scalar, kind));
         for isa in fused() {
             prop_assert_eq!(&bits(&case.run(isa, kind)), &plain, "{}", isa.name());
+        }
+    }
+
+    #[test]
+    fn integer_products_have_the_bits_of_the_plain_twin(
+        rows in 1_usize..30,
+        inputs in 1_usize..1300,
+        outputs in 1_usize..70,
+    ) {
+        let case = Case::new(rows, inputs, outputs, inputs);
+        let weights = noise(2, inputs * outputs);
+        let plain = bits(&integers(Isa::Scalar, &case, &weights, inputs, outputs));
+        for isa in fused() {
+            let got = bits(&integers(isa, &case, &weights, inputs, outputs));
+            prop_assert_eq!(&got, &plain, "{}", isa.name());
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use auscult_encoders::Precision;
 use clap::{Args, Subcommand};
 
 /// What is taken of an encoder's tokens.
@@ -20,6 +21,10 @@ pub(crate) struct EncoderArguments {
     /// Take the class token as one more band; of the encoders here only eat has one.
     #[arg(long)]
     pub(crate) class_token: bool,
+
+    /// What the encoder computes in: f32, or int16 (faster, scores differ by some thousandths).
+    #[arg(long, default_value_t, value_name = "f32|int16")]
+    pub(crate) precision: Precision,
 }
 
 impl EncoderArguments {
@@ -29,6 +34,7 @@ impl EncoderArguments {
             ("--layer", !self.layer.is_empty()),
             ("--rows-per-band", self.rows_per_band.is_some()),
             ("--class-token", self.class_token),
+            ("--precision", self.precision != Precision::default()),
         ];
         match typed.iter().find(|(_, typed)| *typed) {
             None => Ok(()),

@@ -71,7 +71,9 @@ impl BeamSettings {
         };
         let mut members = front_end.members();
         if method == Method::Global {
-            members.iter_mut().for_each(|member| member.bands = BandSettings::Whole);
+            for member in &mut members {
+                member.bands = BandSettings::Whole;
+            }
         }
         let ensemble = EnsembleSettings { members, combine: Combine::Mean };
         let ensemble = (!ensemble.members.is_empty()).then_some(ensemble);

@@ -3,7 +3,7 @@
 
 mod position;
 
-use auscult_kernels::{Epilogue, Isa, Rows, RowsMut, layer_norm_rows, row_stride};
+use auscult_kernels::{Epilogue, IntegerRows, Isa, Rows, RowsMut, layer_norm_rows, row_stride};
 use serde::Deserialize;
 
 use self::position::PositionConvolution;
@@ -18,6 +18,7 @@ const EPSILON: f32 = 1e-5;
 
 /// The part of a checkpoint's `cfg` that changes the numbers.
 #[derive(Debug, Clone, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "the file's own")]
 struct Config {
     encoder_layers: usize,
     encoder_embed_dim: usize,
@@ -119,7 +120,9 @@ pub(crate) fn load(
     let projection = if patch_width == width {
         None
     } else {
-        Some(Linear::read(weights, "post_extract_proj", width, patch_width)?)
+        let matrix = weights.take("post_extract_proj.weight", &[width, patch_width])?;
+        let bias = weights.take("post_extract_proj.bias", &[width])?;
+        Some(Linear::new(&matrix, bias, patch_width))
     };
     let position = PositionConvolution::read(
         weights,
@@ -161,7 +164,7 @@ fn block(weights: &mut Weights<'_>, index: usize, config: &Config) -> Result<Blo
     }
     let heads = config.encoder_attention_heads;
     Ok(Block {
-        qkv: Linear::new(&matrix, bias, width),
+        qkv: Linear::with(weights.precision(), &matrix, bias, width),
         out: Linear::read(weights, &format!("{attention}.out_proj"), width, width)?,
         norm1: Norm::read(weights, &format!("{name}.self_attn_layer_norm"), width, EPSILON)?,
         fc1: Linear::read(weights, &format!("{name}.fc1"), hidden, width)?,
@@ -185,7 +188,7 @@ impl BeatsEmbedding {
         let patch_stride = row_stride(patch_width);
         let mut embedded = std::mem::take(&mut scratch.embedding);
         embedded.resize(count * patch_stride, 0.0);
-        let integers = &mut Vec::new();
+        let integers = &mut IntegerRows::default();
         let out = &mut RowsMut { values: &mut embedded, stride: patch_stride };
         self.patch.apply(self.isa, left, Epilogue::Bias, out, integers);
         let normed = &mut scratch.work.normed;

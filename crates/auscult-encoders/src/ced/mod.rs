@@ -3,7 +3,7 @@
 
 mod input;
 
-use auscult_kernels::{Epilogue, Isa, Rows, RowsMut, row_stride};
+use auscult_kernels::{Epilogue, IntegerRows, Isa, Rows, RowsMut, row_stride};
 
 pub(crate) use self::input::{CedInput, CedMap, edges};
 use crate::{
@@ -98,7 +98,7 @@ impl CedEmbedding {
         scratch.tokens.resize(count * stride, 0.0);
         let left = Rows { values: &scratch.patches, stride: PATCH, count };
         let out = &mut RowsMut { values: &mut scratch.tokens, stride };
-        self.patch.apply(self.isa, left, Epilogue::Bias, out, &mut Vec::new());
+        self.patch.apply(self.isa, left, Epilogue::Bias, out, &mut IntegerRows::default());
         for (index, token) in scratch.tokens.chunks_exact_mut(stride).enumerate() {
             let (row, column) = (index / map.columns(), index % map.columns());
             let time = &self.time_positions[column * width..(column + 1) * width];

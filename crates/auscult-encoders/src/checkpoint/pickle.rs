@@ -163,9 +163,9 @@ impl Machine<'_> {
                 // PROTO, FRAME
                 0x80 => drop(self.take(1)?),
                 0x95 => drop(self.take(8)?),
-                // MARK, POP, POP_MARK, DUP
+                // MARK, POP, BUILD, POP_MARK, DUP
                 b'(' => self.marks.push(self.stack.len()),
-                b'0' => drop(self.pop()?),
+                b'0' | b'b' => drop(self.pop()?),
                 b'1' => drop(self.pop_mark()?),
                 b'2' => {
                     let top = self.pop()?;
@@ -260,7 +260,7 @@ impl Machine<'_> {
                     };
                     self.stack.push(Value::Name(format!("{module}.{name}").into()));
                 }
-                // REDUCE, NEWOBJ, NEWOBJ_EX, BUILD, BINPERSID
+                // REDUCE, NEWOBJ, NEWOBJ_EX, BINPERSID
                 b'R' => self.call()?,
                 0x81 => {
                     self.pop()?;
@@ -273,7 +273,6 @@ impl Machine<'_> {
                     }
                     self.stack.push(Value::Opaque);
                 }
-                b'b' => drop(self.pop()?),
                 b'Q' => self.persistent()?,
                 other => {
                     let reason = format!("opcode {other:#04x} at {at} is not one of a checkpoint");

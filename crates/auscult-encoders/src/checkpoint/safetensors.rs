@@ -22,7 +22,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents> {
     let (header, metadata) = SafeTensors::read_metadata(bytes).map_err(refused)?;
     let start = header + size_of::<u64>();
     let mut tensors = BTreeMap::new();
-    for (name, info) in metadata.tensors() {
+    let listed: BTreeMap<_, _> = metadata.tensors().into_iter().collect();
+    for (name, info) in listed {
         if name.ends_with(FACTOR) {
             continue;
         }

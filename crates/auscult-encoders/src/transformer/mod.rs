@@ -11,6 +11,7 @@ mod scratch;
 use auscult_kernels::{Epilogue, Isa, LayerNorm, Rows, RowsMut, layer_norm_rows, row_stride};
 use rayon::prelude::*;
 
+pub use self::linear::Precision;
 use self::{attention::Attention, scratch::room};
 pub(crate) use self::{
     attention::{Gate, HeadMemory},
@@ -122,7 +123,10 @@ impl Transformer {
                 heads.iter_mut().enumerate().for_each(|(head, to)| attention.remember(head, to));
             }
             Threads::Pool => {
-                heads.par_iter_mut().enumerate().for_each(|(head, to)| attention.remember(head, to))
+                heads
+                    .par_iter_mut()
+                    .enumerate()
+                    .for_each(|(head, to)| attention.remember(head, to));
             }
         }
         for_each_block(threads, tokens, stride, work, |work, from, tokens| {
@@ -155,7 +159,7 @@ impl Transformer {
         room(hidden, count * hidden_stride);
         let after = matches!(self.order, Order::After { .. });
         let norm = if after { &block.norm1 } else { &block.norm2 };
-        let normed = &*self.normalise(norm, attended, normed);
+        let normed = self.normalise(norm, attended, normed);
         let left = Rows { values: normed, stride, count };
         let out = &mut RowsMut { values: hidden, stride: hidden_stride };
         block.fc1.apply(self.isa, left, Epilogue::BiasGelu, out, integers);

@@ -1,5 +1,7 @@
 //! Buffers of a forward pass, reused from clip to clip.
 
+use auscult_kernels::IntegerRows;
+
 use super::HeadMemory;
 
 /// Buffers of one forward pass.
@@ -34,7 +36,7 @@ pub(crate) struct Work {
     pub(crate) normed: Vec<f32>,
     pub(super) hidden: Vec<f32>,
     /// Rows as integers, where linear layers are.
-    pub(super) integers: Vec<i16>,
+    pub(super) integers: IntegerRows,
 }
 
 /// Makes a buffer at least this long; what was in it is of no interest.

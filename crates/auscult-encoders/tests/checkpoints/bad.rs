@@ -67,7 +67,7 @@ fn a_configuration_that_does_not_fit_is_refused() {
 
 #[test]
 fn files_of_something_else_are_refused_with_what_they_are() {
-    let foreign = to_safetensors(&vec![("weight".to_owned(), vec![1], vec![0.5])], None).unwrap();
+    let foreign = to_safetensors(&[("weight".to_owned(), vec![1], vec![0.5])], None).unwrap();
     for (bytes, expected) in [
         (Vec::new(), "the file is empty"),
         (b"hello, world".to_vec(), "neither a PyTorch zip file nor safetensors"),

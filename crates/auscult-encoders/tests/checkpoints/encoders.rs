@@ -1,7 +1,7 @@
 //! Forward passes: bits, layers, lengths.
 
 use auscult_core::ClipSettings;
-use auscult_encoders::{Checkpoint, Encoder, Threads, to_safetensors};
+use auscult_encoders::{Checkpoint, Encoder, Precision, Threads, to_safetensors};
 use auscult_kernels::Isa;
 
 use crate::made::{config, small_beats, tensors};
@@ -50,12 +50,20 @@ fn threads_do_not_change_a_bit() {
 #[test]
 fn instructions_do_not_change_a_bit() {
     let bytes = to_safetensors(&tensors(), Some(&config())).unwrap();
-    let run = |isa| {
+    let run = |isa, precision| {
         let checkpoint = Checkpoint::from_bytes(bytes.clone()).unwrap();
-        bits(&Encoder::load_for(&checkpoint, isa).unwrap(), 1.0, Threads::One, &[0, 1, 2])
+        bits(
+            &Encoder::load_for(&checkpoint, isa, precision).unwrap(),
+            1.0,
+            Threads::One,
+            &[0, 1, 2],
+        )
     };
     for isa in Isa::available().into_iter().filter(|&isa| isa != Isa::Portable) {
-        assert_eq!(run(isa), run(Isa::Scalar), "{}", isa.name());
+        for &precision in Precision::ALL {
+            let plain = run(Isa::Scalar, precision);
+            assert_eq!(run(isa, precision), plain, "{} {precision}", isa.name());
+        }
     }
 }
 
@@ -115,4 +123,20 @@ fn what_an_encoder_cannot_take_is_refused() {
             "{error}"
         );
     }
+}
+
+/// The integers of `--precision int16` keep the tokens of the real CED within 5 thousandths.
+#[test]
+fn integers_are_near_single_precision() {
+    let checkpoint = Checkpoint::from_static(auscult_ced_tiny::WEIGHTS).unwrap();
+    let tokens = |precision| {
+        let encoder = Encoder::load_for(&checkpoint, Isa::best(), precision).unwrap();
+        let layers = bits(&encoder, 10.0, Threads::One, &[8]);
+        layers[0].iter().map(|&bits| f64::from(f32::from_bits(bits))).collect::<Vec<f64>>()
+    };
+    let (exact, rounded) = (tokens(Precision::F32), tokens(Precision::Int16));
+    let length = |values: &mut dyn Iterator<Item = f64>| values.map(|v| v * v).sum::<f64>().sqrt();
+    let difference = length(&mut exact.iter().zip(&rounded).map(|(a, b)| a - b));
+    let relative = difference / length(&mut exact.iter().copied());
+    assert!(relative > 0.0 && relative < 5e-3, "{relative}");
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use auscult_core::{ClipSettings, ClipVectors, FrontEnd, View, features::FrontEndSource};
 use auscult_encoders::{
-    Bundled, Encoder, EncoderFrontEnd, EncoderLibrary, EncoderRequest, EncoderSettings,
+    Bundled, Encoder, EncoderFrontEnd, EncoderLibrary, EncoderRequest, EncoderSettings, Precision,
     to_safetensors,
 };
 
@@ -103,7 +103,8 @@ fn other_weights_than_the_models_are_refused_with_both_names() {
 
     let error = library().build(&identity, length(1.0)).unwrap_err().to_string();
     assert!(error.contains("the weights of beats-2x24 are not on this machine"), "{error}");
-    let error = library().with_file(Some(path)).encoder("ced").unwrap_err().to_string();
+    let error =
+        library().with_file(Some(path)).encoder("ced", Precision::F32).unwrap_err().to_string();
     assert!(
         error.contains("front end ced was asked for, but the file given holds beats"),
         "{error}"

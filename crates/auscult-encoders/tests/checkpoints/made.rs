@@ -149,7 +149,9 @@ fn pickle(tensors: &Tensors, config: &Value, kind: Kind) -> Vec<u8> {
         out.extend(b"tQ");
         integer(&mut out, 0);
         out.push(b'(');
-        shape.iter().for_each(|&len| integer(&mut out, i64::try_from(len).unwrap()));
+        for &len in shape {
+            integer(&mut out, i64::try_from(len).unwrap());
+        }
         out.extend(b"t(");
         for axis in 0..shape.len() {
             let stride: usize = shape[axis + 1..].iter().product();

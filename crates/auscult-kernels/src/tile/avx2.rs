@@ -1,5 +1,7 @@
 //! 6 rows by one panel in 12 of the 16 registers of AVX2.
 
+#![expect(clippy::needless_range_loop, reason = "loops over registers, unrolled by the compiler")]
+
 use std::arch::x86_64::{
     __m256, _mm256_fmadd_ps, _mm256_loadu_ps, _mm256_set1_ps, _mm256_setzero_ps, _mm256_storeu_ps,
 };
@@ -70,7 +72,9 @@ unsafe fn block<const COUNT: usize>(tile: Tile<'_>, out: &mut [f32], out_stride:
     for row in 0..COUNT {
         for half in 0..HALVES {
             // SAFETY: as for loading.
-            unsafe { _mm256_storeu_ps(out.add(row * out_stride + half * WIDTH), sums[row][half]) };
+            unsafe {
+                _mm256_storeu_ps(out.add(row * out_stride + half * WIDTH), sums[row][half]);
+            }
         }
     }
 }

@@ -1,5 +1,7 @@
 //! 12 rows by two panels in 24 of the 32 registers of AVX-512.
 
+#![expect(clippy::needless_range_loop, reason = "loops over registers, unrolled by the compiler")]
+
 use std::arch::x86_64::{
     __m512, _mm512_fmadd_ps, _mm512_loadu_ps, _mm512_set1_ps, _mm512_setzero_ps, _mm512_storeu_ps,
 };
@@ -71,8 +73,8 @@ unsafe fn block<const COUNT: usize, const PANELS: usize>(
         for panel in 0..PANELS {
             // SAFETY: as for loading.
             unsafe {
-                _mm512_storeu_ps(out.add(row * out_stride + panel * PANEL), sums[row][panel])
-            };
+                _mm512_storeu_ps(out.add(row * out_stride + panel * PANEL), sums[row][panel]);
+            }
         }
     }
 }

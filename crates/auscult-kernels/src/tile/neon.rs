@@ -1,5 +1,7 @@
 //! 6 rows by one panel in 24 of the 32 registers of NEON.
 
+#![allow(clippy::needless_range_loop, reason = "loops over registers, unrolled by the compiler")]
+
 use std::arch::aarch64::{float32x4_t, vdupq_n_f32, vfmaq_f32, vld1q_f32, vst1q_f32};
 
 use super::Tile;
@@ -68,7 +70,9 @@ unsafe fn block<const COUNT: usize>(tile: Tile<'_>, out: &mut [f32], out_stride:
     for row in 0..COUNT {
         for quarter in 0..QUARTERS {
             // SAFETY: as for loading.
-            unsafe { vst1q_f32(out.add(row * out_stride + quarter * WIDTH), sums[row][quarter]) };
+            unsafe {
+                vst1q_f32(out.add(row * out_stride + quarter * WIDTH), sums[row][quarter]);
+            }
         }
     }
 }
