@@ -166,6 +166,10 @@ impl ClipReader {
     fn pass_on(&mut self) -> Result<()> {
         let channels = self.decoder.format().channels;
         self.frames_read += (self.interleaved.len() / channels) as u64;
+        if channels == 1 && self.resampler.is_idle() {
+            self.cutter.push(&self.interleaved);
+            return Ok(());
+        }
         self.mono.clear();
         mix_down(&self.interleaved, channels, self.channel, &mut self.mono);
         self.resampled.clear();

@@ -1,7 +1,5 @@
 //! A stream of samples becomes clips of one length.
 
-use std::collections::VecDeque;
-
 use crate::CheckedReadSettings;
 
 /// One piece of sound: mono, at the wanted sample rate.
@@ -33,7 +31,7 @@ pub(crate) struct Cutter {
     hop_len: usize,
     sample_rate: u32,
     /// Samples from the next clip's start on.
-    waiting: VecDeque<f32>,
+    waiting: Vec<f32>,
     /// Samples between clips, still to be passed over.
     gap_left: usize,
     /// Where the next clip starts, in samples.
@@ -47,7 +45,7 @@ impl Cutter {
             clip_len: settings.clip_len(),
             hop_len: settings.hop_len(),
             sample_rate: settings.sample_rate(),
-            waiting: VecDeque::new(),
+            waiting: Vec::new(),
             gap_left: 0,
             next_clip_start: 0,
             taken: 0,
@@ -74,7 +72,14 @@ impl Cutter {
         self.taken += samples.len() as u64;
         let passed_over = self.gap_left.min(samples.len());
         self.gap_left -= passed_over;
-        self.waiting.extend(&samples[passed_over..]);
+        let samples = &samples[passed_over..];
+        // Room for a whole clip at once, unless the input may be shorter.
+        let is_late = self.waiting.len() + samples.len() > self.waiting.capacity();
+        if is_late && !self.waiting.is_empty() {
+            self.waiting
+                .reserve_exact((self.clip_len + samples.len()).saturating_sub(self.waiting.len()));
+        }
+        self.waiting.extend_from_slice(samples);
     }
 
     /// The next full clip, if its last sample has arrived.
@@ -82,29 +87,33 @@ impl Cutter {
         if self.waiting.len() < self.clip_len {
             return None;
         }
-        let clip = self.clip(self.clip_len, Extent::Full);
+        let start_seconds = self.start_seconds();
         let passed = self.hop_len.min(self.waiting.len());
-        self.waiting.drain(..passed);
+        let samples = if self.hop_len >= self.clip_len {
+            // Nothing of this clip is needed again: it goes out as it is.
+            let next = self.waiting[passed..].to_vec();
+            let mut samples = std::mem::replace(&mut self.waiting, next);
+            samples.truncate(self.clip_len);
+            samples
+        } else {
+            let samples = self.waiting[..self.clip_len].to_vec();
+            self.waiting.drain(..passed);
+            samples
+        };
         self.gap_left = self.hop_len - passed;
         self.next_clip_start += self.hop_len as u64;
-        Some(clip)
+        Some(AudioClip { start_seconds, samples, extent: Extent::Full })
     }
 
     /// What is left at the end, if anything.
     pub(crate) fn rest(&mut self, extent: Extent) -> Option<AudioClip> {
-        let rest = (!self.waiting.is_empty()).then(|| self.clip(self.waiting.len(), extent));
-        self.waiting.clear();
-        rest
+        let samples = std::mem::take(&mut self.waiting);
+        let start_seconds = self.start_seconds();
+        (!samples.is_empty()).then_some(AudioClip { start_seconds, samples, extent })
     }
 
-    fn clip(&self, len: usize, extent: Extent) -> AudioClip {
-        let mut samples = Vec::with_capacity(len);
-        let (front, back) = self.waiting.as_slices();
-        let from_front = len.min(front.len());
-        samples.extend_from_slice(&front[..from_front]);
-        samples.extend_from_slice(&back[..len - from_front]);
-        let start_seconds = self.next_clip_start as f64 / f64::from(self.sample_rate);
-        AudioClip { start_seconds, samples, extent }
+    fn start_seconds(&self) -> f64 {
+        self.next_clip_start as f64 / f64::from(self.sample_rate)
     }
 
     /// The sound after the last clip that began a clip but did not fill it.

@@ -51,6 +51,11 @@ impl Resampler {
         Ok(Self { inner })
     }
 
+    /// Whether samples pass unchanged.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.inner.is_none()
+    }
+
     /// Takes the next samples and appends what is ready to `output`.
     pub(crate) fn push(&mut self, samples: &[f32], output: &mut Vec<f32>) -> Result<()> {
         match &mut self.inner {

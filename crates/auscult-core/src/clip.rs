@@ -102,19 +102,27 @@ const SILENCE_PEAK: f32 = 1.0 / 65_536.0;
 impl ClipCondition {
     /// Looks at the samples of a clip, before padding.
     pub fn of(samples: &[f32], length: ClipLength) -> Self {
-        if let Some(sample) = samples.iter().position(|value| !value.is_finite()) {
+        let is_whole =
+            |block: &[f32]| block.iter().fold(true, |all, value| all & value.is_finite());
+        if !samples.chunks(1024).all(is_whole)
+            && let Some(sample) = samples.iter().position(|value| !value.is_finite())
+        {
             return Self::NotFinite { sample };
         }
         let needed = (SHORTEST_SHARE * length.samples() as f64).ceil() as usize;
         if samples.len() < needed {
             return Self::TooShort { samples: samples.len(), needed };
         }
-        let peak = samples.iter().fold(0.0_f32, |peak, value| peak.max(value.abs()));
+        // Samples are finite here: their sizes are ordered like their bits.
+        let peak = samples.iter().fold(0, |peak: u32, value| peak.max(value.abs().to_bits()));
+        let peak = f32::from_bits(peak);
         if peak < SILENCE_PEAK {
             return Self::Silent;
         }
         if let Some(&value) = samples.first()
-            && samples.iter().all(|&other| (other - value).abs() < SILENCE_PEAK)
+            && samples.chunks(1024).all(|block| {
+                block.iter().fold(true, |all, &other| all & ((other - value).abs() < SILENCE_PEAK))
+            })
         {
             return Self::Constant { value };
         }

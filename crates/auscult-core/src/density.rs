@@ -165,25 +165,26 @@ impl LocalScales {
     }
 }
 
-/// Bounds that are looked at together: if the smallest is too large, all are.
+/// Bounds that are looked at together: if none is small enough, none is looked at again.
 const TOGETHER: usize = 32;
 
-/// The places of bounds that are at most `limit`, which may shrink on the way.
-pub(crate) fn within(
-    bounds: impl Fn(usize) -> f32,
-    count: usize,
-    mut limit: f32,
-    mut found: impl FnMut(usize) -> f32,
-) {
-    for start in (0..count).step_by(TOGETHER) {
-        let range = start..count.min(start + TOGETHER);
-        let any = range.clone().fold(false, |any, at| any | (bounds(at) <= limit));
-        if any {
-            for at in range {
-                if bounds(at) <= limit {
-                    limit = found(at);
+/// Calls `found` with the places of bounds that are at most `limit`; it answers with the limit from
+/// there on. NaN is never small enough.
+pub(crate) fn within(bounds: &[f32], mut limit: f32, mut found: impl FnMut(usize) -> f32) {
+    let (blocks, rest) = bounds.as_chunks::<TOGETHER>();
+    for (block, bounds) in blocks.iter().enumerate() {
+        if bounds.iter().fold(false, |any, bound| any | (*bound <= limit)) {
+            for (at, bound) in bounds.iter().enumerate() {
+                if *bound <= limit {
+                    limit = found(block * TOGETHER + at);
                 }
             }
+        }
+    }
+    let start = blocks.len() * TOGETHER;
+    for (at, bound) in rest.iter().enumerate() {
+        if *bound <= limit {
+            limit = found(start + at);
         }
     }
 }
@@ -216,33 +217,23 @@ pub(crate) fn nearest(
     };
     // The smallest bounds come first: what they stand for leaves little to look at.
     let mut first: Vec<(f64, usize)> = Vec::with_capacity(count + 1);
-    within(
-        |at| bounds[at],
-        bounds.len(),
-        f32::INFINITY,
-        |at| match keep(at) {
-            true => round_up(insert(&mut first, (f64::from(bounds[at]), at))),
-            false if first.len() == count => round_up(first[count - 1].0),
-            false => f32::INFINITY,
-        },
-    );
+    within(bounds, f32::INFINITY, |at| match keep(at) {
+        true => round_up(insert(&mut first, (f64::from(bounds[at]), at))),
+        false if first.len() == count => round_up(first[count - 1].0),
+        false => f32::INFINITY,
+    });
     let mut limit = f64::INFINITY;
     let mut seen: Vec<usize> = first.iter().map(|&(_, other)| other).collect();
     seen.sort_unstable();
     for &other in &seen {
         limit = insert(&mut found, (exact(other), other));
     }
-    within(
-        |at| bounds[at],
-        bounds.len(),
-        round_up(limit),
-        |at| {
-            if keep(at) && seen.binary_search(&at).is_err() {
-                limit = insert(&mut found, (exact(at), at));
-            }
-            round_up(limit)
-        },
-    );
+    within(bounds, round_up(limit), |at| {
+        if keep(at) && seen.binary_search(&at).is_err() {
+            limit = insert(&mut found, (exact(at), at));
+        }
+        round_up(limit)
+    });
     found
 }
 

@@ -15,7 +15,7 @@
 //! 10. [`detector`], [`beam`], [`baselines`]: what learns and what scores.
 //! 11. [`groups`], [`calibration`]: how unseen normal sound scores, and what a score means.
 //! 12. [`explain`]: the reasons, in words.
-//! 13. [`model`], [`model_file`]: everything about one machine, as one value and as bytes.
+//! 13. [`model`], [`storage`], [`model_file`]: everything about one machine, as one value and as bytes.
 //! 14. [`alarm`]: verdicts over time.
 
 pub mod aggregation;
@@ -43,6 +43,7 @@ mod parallel;
 pub mod pooling;
 pub mod quality;
 pub mod score;
+pub mod storage;
 #[cfg(test)]
 mod testing;
 
@@ -64,4 +65,5 @@ pub use crate::{
     pooling::{ClipVectors, View},
     quality::{ClipQuality, QualityMeter},
     score::{BandScore, ClipScore, ViewScore},
+    storage::Storage,
 };

@@ -5,7 +5,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error, Result,
+    Error, Result, Storage,
     bands::BandLayout,
     distance::{Metric, Scaled},
     panels::Panels,
@@ -155,6 +155,18 @@ impl References {
             chosen.provenance.push(self.provenance[index].clone());
         }
         chosen
+    }
+
+    /// These references as `storage` keeps them.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] if it cannot keep a number.
+    pub fn stored_as(mut self, storage: Storage) -> Result<Self> {
+        for matrix in &mut self.vectors {
+            storage.round(matrix, self.axis_len)?;
+        }
+        Ok(self)
     }
 
     /// How many references there are (the paper's R).

@@ -5,8 +5,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Beam, BeamSettings, Calibration, CalibrationScheme, ClipScore, ClipSettings, ClipVectors,
     Confidence, Detector, Error, FalseAlarmRate, FittedBeam, FrontEnd, FrontEndIdentity, Groups,
-    Promise, Provenance, References, Result, Scorer, Verdict,
+    Promise, Provenance, References, Result, Scorer, Storage, Verdict,
     alarm::AlarmSettings,
+    beam::BandFit,
     calibration::CalibrationClip,
     quality::{self, ClipQuality, Remark},
 };
@@ -26,6 +27,9 @@ pub struct ModelSettings {
     /// At most so many references stay in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_references: Option<usize>,
+    /// How the references are kept.
+    #[serde(default, skip_serializing_if = "Storage::is_default")]
+    pub storage: Storage,
     /// The promised false-alarm rate.
     pub false_alarm_rate: FalseAlarmRate,
     /// How sure the promise is of this calibration set; `None` promises it on average.
@@ -48,6 +52,7 @@ impl ModelSettings {
             front_end: front_end.identity(),
             detector,
             max_references: None,
+            storage: Storage::default(),
             false_alarm_rate: FalseAlarmRate::default(),
             confidence: None,
             calibration: CalibrationScheme::default(),
@@ -128,6 +133,7 @@ impl Model {
             return Err(Error::setting("max references", "at least 1", 0));
         }
         let beam = settings.detector.clone().check(references.axis_len())?;
+        let references = references.stored_as(settings.storage)?;
         let groups = Groups::by_scheme(settings.calibration, references.provenance())?;
         let most = settings.max_references.unwrap_or(usize::MAX);
         if settings.calibration == CalibrationScheme::Split {
@@ -215,7 +221,7 @@ impl Model {
         recordings
     }
 
-    /// Fits the references again and compares every number.
+    /// Fits the references again and compares every number, but for rounding.
     ///
     /// Calibration scores of a coreset or a split came from clips that are gone; they are not
     /// compared.
@@ -238,12 +244,29 @@ impl Model {
             let reason = format!("its {what} do not follow from its references");
             if same { Ok(()) } else { Err(Error::DamagedModel { reason }) }
         };
-        let fits =
-            |detector: &FittedBeam| detector.band_fits().flatten().cloned().collect::<Vec<_>>();
-        same("local scales", fits(&fresh) == fits(&self.detector))?;
-        same("members' scales", fresh.standardisation() == self.detector.standardisation())?;
-        same("left-out scores", fresh.left_out_scores() == self.detector.left_out_scores())?;
-        same("calibration scores", !whole || calibration_of(&fresh, &groups) == self.calibration)
+        let fits = |detector: &FittedBeam| -> Vec<f64> {
+            let numbers = |fit: &BandFit| {
+                let facts = [fit.exponent, fit.divisor, fit.typical];
+                fit.scales.iter().copied().chain(facts).collect::<Vec<_>>()
+            };
+            detector.band_fits().flatten().flat_map(numbers).collect()
+        };
+        let left_out = |detector: &FittedBeam| -> Vec<f64> {
+            detector.left_out_scores().iter().map(|score| score.unwrap_or(f64::NAN)).collect()
+        };
+        let calibration = |calibration: &Calibration| -> Vec<f64> {
+            calibration.clips().iter().flat_map(|clip| [clip.score, clip.group as f64]).collect()
+        };
+        same("local scales", are_close(&fits(&fresh), &fits(&self.detector)))?;
+        let members = |detector: &FittedBeam| -> Vec<f64> {
+            let standardisation = detector.standardisation().iter();
+            standardisation.flat_map(|member| [member.mean, member.deviation]).collect()
+        };
+        same("members' scales", are_close(&members(&fresh), &members(&self.detector)))?;
+        same("left-out scores", are_close(&left_out(&fresh), &left_out(&self.detector)))?;
+        let (fresh, own) =
+            (calibration(&calibration_of(&fresh, &groups)), calibration(&self.calibration));
+        same("calibration scores", !whole || are_close(&fresh, &own))
     }
 
     /// Scores one clip.
@@ -379,6 +402,16 @@ impl Judge {
     pub fn keeps_promise(&self) -> bool {
         self.calibration.keeps(self.promise)
     }
+}
+
+/// Whether numbers are the same but for rounding, which a newer version may do in another order.
+fn are_close(left: &[f64], right: &[f64]) -> bool {
+    let close = |(&left, &right): (&f64, &f64)| {
+        (left.is_nan() && right.is_nan())
+            || left == right
+            || (left - right).abs() <= 1e-9 * left.abs().max(right.abs())
+    };
+    left.len() == right.len() && left.iter().zip(right).all(close)
 }
 
 fn judge(score: ClipScore, calibration: &Calibration, promise: Promise) -> ScoredClip {

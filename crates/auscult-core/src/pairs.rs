@@ -77,8 +77,11 @@ impl<'a> BandPairs<'a> {
             let width = count - start;
             for (index, row) in (start..).zip(strip.chunks_exact(width)) {
                 all[index * count + start..(index + 1) * count].copy_from_slice(row);
-                for (other, &bound) in (start..).zip(row).skip(PANEL) {
-                    all[other * count + index] = bound;
+            }
+            for (at, other) in (start..count).enumerate().skip(PANEL) {
+                let mirrored = strip.iter().skip(at).step_by(width);
+                for (place, &bound) in all[other * count + start..].iter_mut().zip(mirrored) {
+                    *place = bound;
                 }
             }
         }
@@ -105,12 +108,14 @@ impl<'a> BandPairs<'a> {
             }
         }
         let share = self.product_error();
-        for (other, products) in buffer.products.as_chunks::<PANEL>().0.iter().enumerate() {
-            let from = other * PANEL;
-            let taken = PANEL.min(columns - from);
-            for row in 0..rows {
-                let bounds = self.bounds(panel, row, first + other, &products[row], share);
-                let out = &mut buffer.rows[row * columns + from..][..taken];
+        for (other, products) in buffer.products.as_chunks_mut::<PANEL>().0.iter_mut().enumerate() {
+            let from = (&self.panels.squares()[panel], &self.panels.radii()[panel]);
+            let to = (&self.panels.squares()[first + other], &self.panels.radii()[first + other]);
+            bound(self.metric, from, to, share, products);
+            let start = other * PANEL;
+            let taken = PANEL.min(columns - start);
+            for (row, bounds) in products.iter().enumerate().take(rows) {
+                let out = &mut buffer.rows[row * columns + start..][..taken];
                 out.copy_from_slice(&bounds[..taken]);
             }
         }
@@ -122,24 +127,37 @@ impl<'a> BandPairs<'a> {
         // Twice what it takes, with room for the rounding of the squares and of the bound itself.
         2.0 * ROUNDING * (CHUNK.min(self.panels.width()) + chunks + 16) as f32
     }
+}
 
-    /// Lower bounds of distances from their products.
-    fn bounds(&self, panel: usize, row: usize, other: usize, products: &Row, share: f32) -> Row {
-        let (square, radius) = (self.panels.squares()[panel][row], self.panels.radii()[panel][row]);
-        let (squares, radii) = (&self.panels.squares()[other], &self.panels.radii()[other]);
-        std::array::from_fn(|lane| {
-            let sum = square + squares[lane];
+/// Turns the products of two panels into lower bounds of distances, given the squares and radii of
+/// both.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn bound(
+    metric: Metric,
+    (from_squares, from_radii): (&Row, &Row),
+    (squares, radii): (&Row, &Row),
+    share: f32,
+    products: &mut [Row; PANEL],
+) {
+    let scale = match metric {
+        Metric::Cosine => 0.25 * DOWN,
+        Metric::UnitEuclidean | Metric::Euclidean | Metric::SquaredEuclidean => DOWN,
+    };
+    let is_squared = matches!(metric, Metric::Cosine | Metric::SquaredEuclidean);
+    let most = if metric == Metric::Cosine { 1.0 } else { f32::INFINITY };
+    for (row, products) in products.iter_mut().enumerate() {
+        for lane in 0..PANEL {
+            let sum = from_squares[row] + squares[lane];
             let least = (sum - 2.0 * products[lane]) - share * sum;
             // NaN and negative mean: nothing is known.
-            let chord = (least.max(0.0).sqrt() - (radius + radii[lane])).max(0.0);
-            let bound = match self.metric {
-                Metric::Cosine => (0.25 * DOWN * chord * chord).min(1.0),
-                Metric::UnitEuclidean | Metric::Euclidean => DOWN * chord,
-                Metric::SquaredEuclidean => DOWN * chord * chord,
-            };
+            let least = if least > 0.0 { least } else { 0.0 };
+            let chord = least.sqrt() - (from_radii[row] + radii[lane]);
+            let chord = if chord > 0.0 { chord } else { 0.0 };
+            let bound = scale * if is_squared { chord * chord } else { chord };
+            let bound = if bound < most { bound } else { most };
             // Numbers with fewer digits may have been rounded up.
-            if bound >= f32::MIN_POSITIVE { bound } else { 0.0 }
-        })
+            products[lane] = if bound >= f32::MIN_POSITIVE { bound } else { 0.0 };
+        }
     }
 }
 

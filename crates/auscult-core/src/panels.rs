@@ -7,7 +7,7 @@
 //! too long. What may be short enough is computed exactly, in f64, from the references themselves:
 //! results have the same bits as without the copies.
 
-use multiversion::multiversion;
+use multiversion::{multiversion, target::target_cfg_f};
 
 use crate::distance::Scaled;
 
@@ -192,8 +192,8 @@ fn copy_centred(vector: &[f32], factor: f64, centre: &[f32], copy: &mut [f32]) -
 pub(crate) struct Outline {
     width: usize,
     centre: Centre,
-    /// Panels x width.
-    rows: Vec<[u16; PANEL]>,
+    /// Panels x pairs of positions, the first of a pair in the lower half.
+    rows: Vec<[u32; PANEL]>,
     radii: Vec<Row>,
 }
 
@@ -210,10 +210,11 @@ impl Outline {
     /// The copy of a copy.
     pub(crate) fn of(panels: Panels) -> Self {
         let Panels { width, centre, rows: exact, mut radii, .. } = panels;
-        let mut rows = vec![[0_u16; PANEL]; exact.len()];
+        let pairs = width.div_ceil(2);
+        let mut rows = vec![[0; PANEL]; radii.len() * pairs];
         for (panel, radii) in radii.iter_mut().enumerate() {
-            let range = panel * width..(panel + 1) * width;
-            let errors = shorten(&exact[range.clone()], &mut rows[range]);
+            let exact = &exact[panel * width..(panel + 1) * width];
+            let errors = shorten(exact, &mut rows[panel * pairs..(panel + 1) * pairs]);
             for (radius, error) in radii.iter_mut().zip(errors) {
                 // The sum was rounded once a position.
                 *radius += error.sqrt() * (1.0 + 2.0 * ROUNDING * (width + 2) as f32);
@@ -253,12 +254,16 @@ impl Outline {
         let count = GROUP.min(self.count() - first);
         let (mut buffer, mut squares) = ([0.0; CHUNK], [[0.0; PANEL]; GROUP]);
         let mut is_open = [true; GROUP];
+        let pairs = self.width.div_ceil(2);
         for start in (0..self.width).step_by(CHUNK) {
-            let buffer = &mut buffer[..CHUNK.min(self.width - start)];
-            self.centre.copy(query, start, buffer);
+            let len = CHUNK.min(self.width - start);
+            self.centre.copy(query, start, &mut buffer[..len]);
+            // The position beside the last one is zero in all copies.
+            buffer[len..].fill(0.0);
+            let buffer = &buffer.as_chunks::<2>().0[..len.div_ceil(2)];
             for panel in 0..count {
                 if is_open[panel] {
-                    let at = (first + panel) * self.width + start;
+                    let at = (first + panel) * pairs + start / 2;
                     add_squares(buffer, &self.rows[at..at + buffer.len()], &mut squares[panel]);
                     let passed = |(square, enough): (&f32, &f32)| square >= enough;
                     is_open[panel] = !squares[panel].iter().zip(&enough[panel]).all(passed);
@@ -271,42 +276,53 @@ impl Outline {
 
 /// Rounds to the upper half of f32 and returns the squared errors.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
-fn shorten(rows: &[Row], short: &mut [[u16; PANEL]]) -> Row {
+fn shorten(rows: &[Row], short: &mut [[u32; PANEL]]) -> Row {
+    #[inline(always)]
+    fn shorten_one(value: f32, error: &mut f32) -> u32 {
+        // Half a step up, then cut off.
+        let bits = value.to_bits().wrapping_add(0x8000) & 0xFFFF_0000;
+        let difference = value - f32::from_bits(bits);
+        *error += difference * difference;
+        bits
+    }
     let mut errors = [0.0; PANEL];
-    for (row, short) in rows.iter().zip(short) {
+    for (rows, short) in rows.chunks(2).zip(short) {
+        let zeros = [0.0; PANEL];
+        let (left, right) = (&rows[0], rows.get(1).unwrap_or(&zeros));
         for lane in 0..PANEL {
-            // Half a step up, then cut off.
-            let bits = row[lane].to_bits().wrapping_add(0x8000) >> 16;
-            short[lane] = bits as u16;
-            let error = row[lane] - f32::from_bits(bits << 16);
-            errors[lane] += error * error;
+            let low = shorten_one(left[lane], &mut errors[lane]) >> 16;
+            short[lane] = low | shorten_one(right[lane], &mut errors[lane]);
         }
     }
     errors
 }
 
 /// Adds the squared differences between a query and the copies of a panel.
-#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2", "x86_64+avx2"))]
-fn add_squares(query: &[f32], rows: &[[u16; PANEL]], squares: &mut Row) {
-    #[inline(always)]
-    fn add(query: f32, row: &[u16; PANEL], sums: &mut Row) {
-        for lane in 0..PANEL {
-            let difference = query - f32::from_bits(u32::from(row[lane]) << 16);
-            sums[lane] += difference * difference;
-        }
-    }
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+fn add_squares(query: &[[f32; 2]], rows: &[[u32; PANEL]], squares: &mut Row) {
+    // Without the instruction a fused product is a slow function call.
+    let is_fused = target_cfg_f!(target_feature = "fma");
+    let plus_square = |sum: f32, difference: f32| {
+        if is_fused { difference.mul_add(difference, sum) } else { sum + difference * difference }
+    };
     // Four sums: one alone would wait for itself.
     let [mut a, mut b, mut c, mut d] = [[0.0; PANEL]; 4];
-    let (queries, query_rest) = query.as_chunks::<4>();
-    let (fours, rest) = rows.as_chunks::<4>();
-    for (query, rows) in queries.iter().zip(fours) {
-        add(query[0], &rows[0], &mut a);
-        add(query[1], &rows[1], &mut b);
-        add(query[2], &rows[2], &mut c);
-        add(query[3], &rows[3], &mut d);
+    let (queries, query_rest) = query.as_chunks::<2>();
+    let (twos, rest) = rows.as_chunks::<2>();
+    for (query, rows) in queries.iter().zip(twos) {
+        for lane in 0..PANEL {
+            let [first, second] = [rows[0][lane], rows[1][lane]];
+            a[lane] = plus_square(a[lane], query[0][0] - f32::from_bits(first << 16));
+            b[lane] = plus_square(b[lane], query[0][1] - f32::from_bits(first & 0xFFFF_0000));
+            c[lane] = plus_square(c[lane], query[1][0] - f32::from_bits(second << 16));
+            d[lane] = plus_square(d[lane], query[1][1] - f32::from_bits(second & 0xFFFF_0000));
+        }
     }
-    for (&query, row) in query_rest.iter().zip(rest) {
-        add(query, row, &mut a);
+    for (query, row) in query_rest.iter().zip(rest) {
+        for lane in 0..PANEL {
+            a[lane] = plus_square(a[lane], query[0] - f32::from_bits(row[lane] << 16));
+            b[lane] = plus_square(b[lane], query[1] - f32::from_bits(row[lane] & 0xFFFF_0000));
+        }
     }
     for lane in 0..PANEL {
         squares[lane] += (a[lane] + b[lane]) + (c[lane] + d[lane]);

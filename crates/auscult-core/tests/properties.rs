@@ -4,7 +4,7 @@
 use auscult_core::{
     BandSettings, BeamSettings, ClipSettings, ClipVectors, Combine, DensityExponent, DensityRule,
     Detector, FrontEndSettings, Groups, Metric, Model, ModelSettings, Provenance, References,
-    Scorer, View,
+    Scorer, Storage, View,
 };
 use proptest::prelude::*;
 
@@ -65,9 +65,18 @@ fn references(clips: &[ClipVectors]) -> References {
 }
 
 fn model(settings: BeamSettings, references: References) -> Model {
+    stored_model(settings, references, Storage::F32)
+}
+
+fn stored_model(settings: BeamSettings, references: References, storage: Storage) -> Model {
     let clip = ClipSettings::default();
     let front_end = FrontEndSettings::default().build(clip.check().unwrap()).unwrap();
-    Model::fit(ModelSettings::new(clip, &*front_end, settings), references).unwrap()
+    let settings = ModelSettings::new(clip, &*front_end, settings);
+    Model::fit(ModelSettings { storage, ..settings }, references).unwrap()
+}
+
+fn storage() -> impl Strategy<Value = Storage> {
+    prop::sample::select(Storage::ALL)
 }
 
 proptest! {
@@ -151,8 +160,9 @@ proptest! {
 
     #[test]
     fn adding_and_forgetting_equal_a_fresh_fit(
-        clips in clips(3..13), base in settings(), cut in 1..12_usize,
+        clips in clips(3..13), base in settings(), cut in 1..12_usize, kept in storage(),
     ) {
+        let model = |settings, references| stored_model(settings, references, kept);
         let cut = cut.min(clips.len() - 1);
         let all = references(&clips);
         let (first, rest): (Vec<usize>, Vec<usize>) = (0..all.len()).partition(|&index| index < cut);
@@ -164,8 +174,10 @@ proptest! {
     }
 
     #[test]
-    fn a_model_survives_its_file(clips in clips(1..9), query in clips(1..2), base in settings()) {
-        let model = model(base, references(&clips));
+    fn a_model_survives_its_file(
+        clips in clips(1..9), query in clips(1..2), base in settings(), kept in storage(),
+    ) {
+        let model = stored_model(base, references(&clips), kept);
         let bytes = model.to_bytes().unwrap();
         let back = Model::from_bytes(&bytes).unwrap();
         prop_assert!(back.to_bytes().unwrap() == bytes);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use auscult_core::{
     CalibrationScheme, Combine, Confidence, DensityExponent, DensityRule, FalseAlarmRate, Method,
-    Metric, alarm::AlarmBudget,
+    Metric, Storage, alarm::AlarmBudget,
 };
 use clap::Args;
 
@@ -108,6 +108,11 @@ pub(crate) struct MemoryArguments {
     /// Keep at most so many references, chosen to cover the rest; always the same choice.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) max_references: Option<usize>,
+
+    /// How references are kept: f32, f16 (half the file) or int8 (a quarter), rounded before anything
+    /// is computed with them.
+    #[arg(long, default_value_t = Storage::F32, value_name = "NAME")]
+    pub(crate) storage: Storage,
 
     /// Share of normal clips that may be called anomalous, such as 5% or 0.01. Needs 1/rate - 1
     /// independent normal clips (19 for 5%, 99 for 1%; clips of one visit count as few); below that

@@ -97,6 +97,7 @@ fn model_settings(arguments: &FitArguments, chosen: &Chosen) -> anyhow::Result<M
     Ok(ModelSettings {
         channel: chosen.channel.clone(),
         max_references: memory.max_references,
+        storage: memory.storage,
         false_alarm_rate: memory.false_alarm_rate,
         confidence: memory.confidence,
         calibration: memory.calibration,

@@ -94,8 +94,8 @@ impl Beam {
             _ => 0.0,
         };
         let inverses: Vec<f32> = denominators.whole().iter().copied().map(inverse).collect();
-        let scratch = || (RowBuffer::default(), inverses.clone());
-        parallel::map(distances.len(), scratch, |(buffer, memory), index| {
+        let scratch = || (RowBuffer::default(), inverses.clone(), Vec::new());
+        parallel::map(distances.len(), scratch, |(buffer, memory, ratios), index| {
             let group = members[index];
             let bounds = distances.lower_bounds(index, buffer);
             let ratio = |other| distances.exact(index, other) / denominators.without(other, group);
@@ -112,7 +112,9 @@ impl Beam {
                 // Nothing is below NaN.
                 memory[reference] = f32::NAN;
             }
-            let smallest = smallest_ratio(bounds, memory, ratio);
+            ratios.clear();
+            ratios.extend(bounds.iter().zip(&*memory).map(|(bound, inverse)| bound * inverse));
+            let smallest = smallest_ratio(ratios, ratio);
             for &reference in
                 changed[group].iter().map(|(reference, _)| reference).chain(&of_group[group])
             {
@@ -126,20 +128,20 @@ impl Beam {
 /// A little less than one: bounds are rounded down.
 const DOWN: f64 = 1.0 - 1e-5;
 
-/// The smallest of the ratios, of which `bounds` times `inverses` are lower bounds.
-fn smallest_ratio(bounds: &[f32], inverses: &[f32], ratio: impl Fn(usize) -> f64) -> Option<f64> {
-    let bound = |at: usize| bounds[at] * inverses[at];
+/// The smallest of the ratios that have these lower bounds; NaN stands for none.
+fn smallest_ratio(bounds: &[f32], ratio: impl Fn(usize) -> f64) -> Option<f64> {
     // The smallest bound comes first: what it stands for leaves little to look at.
-    let (mut least, mut first) = (f32::INFINITY, None);
-    within(bound, bounds.len(), least, |at| {
-        if first.is_none() || bound(at) < least {
-            (least, first) = (bound(at), Some(at));
-        }
-        least
+    let mut first = None;
+    within(bounds, f32::INFINITY, |at| {
+        first = Some(match first {
+            Some(first) if bounds[first] <= bounds[at] => first,
+            _ => at,
+        });
+        first.map_or(f32::INFINITY, |first| bounds[first])
     });
     let first = first?;
     let mut smallest = ratio(first);
-    within(bound, bounds.len(), round_up(smallest), |at| {
+    within(bounds, round_up(smallest), |at| {
         if at != first {
             smallest = smallest.min(ratio(at));
         }

@@ -1,12 +1,12 @@
 //! Models as bytes. Files, and how to write them safely, are the caller's business.
 //!
-//! Every version ever written stays readable; the newest is written.
+//! Every version ever written stays readable; the oldest that can hold the model is written.
 
 mod v1;
 
 use crate::{Model, Result};
 
-/// The newest version of the model file, the one that is written.
+/// The newest version of the model file.
 pub const VERSION: u32 = v1::VERSION;
 
 impl Model {

@@ -7,6 +7,10 @@
 //! [exponent, divisor, typical score]), `left_out` (f64, NaN where there is none), `calibration`
 //! (f64, clips x [score, group], by ascending score), and of an ensemble `members` (f64, members x
 //! [mean, deviation] of their left-out log scores).
+//!
+//! Version 2 is the same with rounded references, for models whose settings name a `storage`: f16
+//! tensors, or u8 ones with `references.<view>.ranges` beside (f32, references x ranges x [low,
+//! high]; a range is that of sixteen neighbouring positions, 0 and 255 stand for its ends).
 
 use std::collections::HashMap;
 
@@ -16,12 +20,13 @@ use serde_json::value::RawValue;
 
 use crate::{
     Basis, Beam, Calibration, Error, FittedBeam, Model, ModelSettings, Provenance, References,
-    Result, View,
+    Result, Storage, View,
     beam::{BandFit, Standardisation},
     calibration::CalibrationClip,
+    storage::{RANGE_OF, f32_to_half, from_byte, half_to_f32, range_of, to_byte},
 };
 
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 
 const KEY: &str = "auscult";
 
@@ -93,7 +98,9 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>> {
             .iter()
             .map(|tensor| (tensor.name.as_str(), tensor.shape.as_slice(), tensor.bytes.as_slice())),
     );
-    let envelope = serde_json::to_string(&Envelope { version: VERSION, checksum, header })
+    // Files that an older program can read say so.
+    let version = if model.settings().storage.is_default() { 1 } else { VERSION };
+    let envelope = serde_json::to_string(&Envelope { version, checksum, header })
         .map_err(|error| unwritable(&error))?;
     let views: std::result::Result<Vec<_>, _> = tensors
         .iter()
@@ -122,13 +129,11 @@ fn tensors_of(model: &Model) -> Vec<Tensor> {
     let count = references.len();
     let views = detector.beam().settings().views.len();
     let bands = detector.beam().layout().bands().len();
+    let storage = model.settings().storage;
     let mut tensors: Vec<Tensor> = references
         .views()
         .iter()
-        .map(|&view| {
-            let matrix = references.matrix(view).unwrap_or_default();
-            Tensor::of_f32(matrix_name(view), vec![count, references.axis_len()], matrix)
-        })
+        .flat_map(|&view| matrix_tensors(references, view, storage))
         .collect();
     let scales = detector.band_fits().flatten().flat_map(|fit| fit.scales.iter().copied());
     tensors.push(Tensor::of_f64("local_scales", vec![views, bands, count], scales));
@@ -162,6 +167,65 @@ fn standardisation(container: &SafeTensors<'_>, beam: &Beam) -> Result<Vec<Stand
     }
     let standardisation = |&[mean, deviation]: &[f64; 2]| Standardisation { mean, deviation };
     Ok(pairs.iter().map(standardisation).collect())
+}
+
+/// The references of a view, and the ranges they are counted in.
+fn matrix_tensors(references: &References, view: View, storage: Storage) -> Vec<Tensor> {
+    let matrix = references.matrix(view).unwrap_or_default();
+    let (name, axis_len) = (matrix_name(view), references.axis_len());
+    let shape = vec![references.len(), axis_len];
+    match storage {
+        Storage::F32 => vec![Tensor::of_f32(name, shape, matrix)],
+        Storage::F16 => {
+            let bytes = matrix.iter().flat_map(|&value| f32_to_half(value).to_le_bytes()).collect();
+            vec![Tensor { name, dtype: Dtype::F16, shape, bytes }]
+        }
+        Storage::Int8 => {
+            let (mut bytes, mut ranges) = (Vec::with_capacity(matrix.len()), Vec::new());
+            for block in matrix.chunks(axis_len.max(1)).flat_map(|row| row.chunks(RANGE_OF)) {
+                let range = range_of(block);
+                ranges.extend(range);
+                bytes.extend(block.iter().map(|&value| to_byte(value, range)));
+            }
+            let ranges_shape = vec![references.len(), axis_len.div_ceil(RANGE_OF), 2];
+            let ranges = Tensor::of_f32(ranges_name(view), ranges_shape, &ranges);
+            vec![Tensor { name, dtype: Dtype::U8, shape, bytes }, ranges]
+        }
+    }
+}
+
+/// The references of a view as they were when they were written.
+fn read_matrix(
+    container: &SafeTensors<'_>,
+    view: View,
+    storage: Storage,
+    count: usize,
+    axis_len: usize,
+) -> Result<Vec<f32>> {
+    let (name, shape) = (matrix_name(view), [count, axis_len]);
+    match storage {
+        Storage::F32 => floats_f32(container, &name, &shape),
+        Storage::F16 => {
+            let data = tensor(container, &name, Dtype::F16, Some(&shape))?;
+            let halves = data.as_chunks::<2>().0.iter().map(|bytes| u16::from_le_bytes(*bytes));
+            Ok(halves.map(half_to_f32).collect())
+        }
+        Storage::Int8 => {
+            let data = tensor(container, &name, Dtype::U8, Some(&shape))?;
+            let shape = [count, axis_len.div_ceil(RANGE_OF), 2];
+            let ranges = floats_f32(container, &ranges_name(view), &shape)?;
+            let blocks = data.chunks(axis_len.max(1)).flat_map(|row| row.chunks(RANGE_OF));
+            let blocks = blocks.zip(ranges.as_chunks::<2>().0);
+            let decode = |(block, &range): (&[u8], &[f32; 2])| {
+                block.iter().map(|&byte| from_byte(byte, range)).collect::<Vec<_>>()
+            };
+            Ok(blocks.flat_map(decode).collect())
+        }
+    }
+}
+
+fn ranges_name(view: View) -> String {
+    format!("references.{view}.ranges")
 }
 
 fn matrix_name(view: View) -> String {
@@ -207,7 +271,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model> {
         return Err(Error::NoReferences);
     }
     let members = usize::from(header.settings.detector.ensemble.is_some());
-    if names.len() != header.views.len() + 4 + members {
+    let storage = header.settings.storage;
+    let tensors_a_view = if storage == Storage::Int8 { 2 } else { 1 };
+    if names.len() != tensors_a_view * header.views.len() + 4 + members {
         return Err(damaged(format!("it has {} tensors", names.len())));
     }
     if header.views.iter().enumerate().any(|(at, view)| header.views[..at].contains(view)) {
@@ -218,7 +284,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model> {
         .iter()
         .map(|&view| {
             let name = matrix_name(view);
-            let matrix = floats_f32(&container, &name, &[count, header.axis_len])?;
+            let matrix = read_matrix(&container, view, storage, count, header.axis_len)?;
             if matrix.iter().all(|value| value.is_finite()) {
                 Ok((view, matrix))
             } else {
