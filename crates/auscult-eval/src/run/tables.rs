@@ -1,6 +1,6 @@
 //! Results as Markdown and as LaTeX.
 
-use std::fmt::Write;
+use std::{collections::BTreeMap, fmt::Write};
 
 use super::{DiagnosticsRow, ResultRow, RunResults};
 use crate::datasets::DatasetKind;
@@ -85,10 +85,15 @@ pub(super) fn facts(results: &RunResults) -> Vec<String> {
 /// What is missing, and why; the same reason once.
 pub(super) fn notes(results: &RunResults) -> Vec<String> {
     let mut notes = results.facts.not_run.clone();
+    let mut systems: BTreeMap<(String, &str), Vec<&str>> = BTreeMap::new();
     for row in &results.rows {
         if let Some(problem) = &row.problem {
-            notes.push(format!("{}, {}: {problem}", row.system, part_name(row.dataset, &row.set)));
+            let part = part_name(row.dataset, &row.set);
+            systems.entry((part, problem)).or_default().push(&row.system);
         }
+    }
+    for ((part, problem), systems) in systems {
+        notes.push(format!("{part}: {problem} ({})", systems.join("; ")));
     }
     notes.extend(results.facts.remarks.iter().cloned());
     notes.extend(results.problems.iter().cloned());

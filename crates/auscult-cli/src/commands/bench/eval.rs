@@ -1,6 +1,6 @@
 //! `auscult bench eval`: one system on one data set.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{collections::BTreeMap, fmt::Write, path::Path, sync::Arc};
 
 use anyhow::Context;
 use auscult_core::{FrontEnd, baselines::genrep::Standardisation};
@@ -144,7 +144,7 @@ fn words(results: &RunResults) -> String {
     let mut text = String::new();
     for row in &results.rows {
         let set = if row.set.is_empty() { String::new() } else { format!(" {}", row.set) };
-        text += &format!("{}{set}\n\n", row.dataset);
+        let _ = write!(text, "{}{set}\n\n", row.dataset);
         text += &metrics::section_table(&row.sections).render();
         let score = metrics::percent(row.score);
         let interval = row.interval.map_or_else(String::new, |interval| {
@@ -152,7 +152,7 @@ fn words(results: &RunResults) -> String {
                 (metrics::percent(Some(interval.low)), metrics::percent(Some(interval.high)));
             format!(" (95 %: {low} to {high})")
         });
-        text += &format!("\n{}: {score} %{interval}\n", row.measure);
+        let _ = writeln!(text, "\n{}: {score} %{interval}", row.measure);
         text += "\n";
         text += &metrics::official_table(&row.official_scores).render();
         text += "\n";
