@@ -188,7 +188,7 @@ fn hidden_clips_get_label_and_domain_from_the_evaluator() {
     assert!(error.contains("no ground_truth_data folder"), "{error}");
 }
 
-/// Trap: renamed copies carry labels of a list that is wrong for ToyCar and ToyTrain 2022.
+/// Trap: renamed copies carry labels of a list that is wrong for two machines of 2022.
 #[test]
 fn the_wrong_list_of_2022_is_not_believed() {
     let root = tempfile::tempdir().unwrap();
@@ -227,7 +227,7 @@ fn the_wrong_list_of_2022_is_not_believed() {
     assert!(error.contains("disagrees"), "{error}");
 }
 
-/// Traps of 2024: RoboticArm's renamed clips lack a word, BrushlessMotor's have attributes only in test.
+/// Traps of 2024: one machine's renamed clips lack a word, another's have attributes only in test.
 #[test]
 fn odd_names_of_2024_are_read() {
     let root = tempfile::tempdir().unwrap();
@@ -315,6 +315,24 @@ fn classes_leave_domains_out() {
         ],
     );
     assert_eq!(open(Year::Y2024, root.path()).class_count(), 3);
+}
+
+#[test]
+fn all_ids_of_2020_are_41_classes() {
+    use auscult_eval::datasets::Set;
+
+    let root = tempfile::tempdir().unwrap();
+    for set in Set::ALL {
+        for machine in Year::Y2020.machines(set) {
+            for section in Year::Y2020.sections(set, machine) {
+                let name = format!("{machine}/train/normal_id_{section}_00000000.wav");
+                write(root.path(), &[&name]);
+            }
+        }
+    }
+    let dataset = open(Year::Y2020, root.path());
+    assert_eq!(dataset.class_count(), 41);
+    assert_eq!(CheckReport::of(&dataset).known_classes, Some(41));
 }
 
 #[test]

@@ -22,14 +22,12 @@ use serde_json::Value;
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
     let mut trials = trials_in("testdata", &golden::testdata().join("golden"));
-    match golden::shared() {
-        Some(folder) => trials.extend(trials_in("shared", &folder)),
-        None => {
-            eprintln!("SKIPPED shared::all: the large golden pack is not present");
-            let skipped =
-                Trial::test("shared::all (the large golden pack is not present)", || Ok(()));
-            trials.push(skipped.with_ignored_flag(true));
-        }
+    if let Some(folder) = golden::shared() {
+        trials.extend(trials_in("shared", &folder));
+    } else {
+        eprintln!("SKIPPED shared::all: the large golden pack is not present");
+        let skipped = Trial::test("shared::all (the large golden pack is not present)", || Ok(()));
+        trials.push(skipped.with_ignored_flag(true));
     }
     libtest_mimic::run(&arguments, trials).exit_code()
 }
@@ -162,6 +160,9 @@ fn set_of(case: &Value) -> ScoreSet {
     ScoreSet::new((0..scores.len()).map(clip).collect()).unwrap()
 }
 
+/// A golden name and our part of a clip.
+type Part = (&'static str, fn(&ClipDiagnostics) -> f64);
+
 /// Per-clip scores and summaries of every case of the back end that has diagnostics.
 fn check_diagnostics(folder: &Path, name: &str) {
     let case: Value =
@@ -196,7 +197,6 @@ fn check_diagnostics(folder: &Path, name: &str) {
         let settings = DiagnosticsSettings { bands, neighbours: 0 };
         let got = diagnose(&references, &clips, settings).unwrap();
         let names = |what: &str| format!("{name} C {width} {what}");
-        type Part = (&'static str, fn(&ClipDiagnostics) -> f64);
         let parts: [Part; 7] = [
             ("S_glob", |clip| clip.global),
             ("S_uni", |clip| clip.uniform),

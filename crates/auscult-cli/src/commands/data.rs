@@ -1,5 +1,7 @@
 //! `auscult data`: what lies on the disk, and what can be fetched.
 
+use std::fmt::Write;
+
 use auscult_eval::datasets::{
     CheckReport, Dataset, DatasetKind, DownloadSettings, GroupCounts, Truth, download, plan,
 };
@@ -83,17 +85,17 @@ fn words(report: &CheckReport) -> String {
     text += "\n";
     for found in &report.sections {
         for problem in &found.problems {
-            text += &format!("{} {}: {problem}\n", found.machine, found.section);
+            let _ = writeln!(text, "{} {}: {problem}", found.machine, found.section);
         }
     }
     for (set, machines) in &report.missing {
         if !machines.is_empty() {
-            text += &format!("not here ({set}): {}\n", machines.join(", "));
+            let _ = writeln!(text, "not here ({set}): {}", machines.join(", "));
         }
     }
     let known = report.known_classes.map_or_else(String::new, |known| format!(" (known: {known})"));
-    text += &format!("classes of training clips: {}{known}\n", report.classes);
-    text += &format!("fingerprint of names and labels: {}\n", report.fingerprint);
+    let _ = writeln!(text, "classes of training clips: {}{known}", report.classes);
+    let _ = writeln!(text, "fingerprint of names and labels: {}", report.fingerprint);
     text
 }
 
@@ -101,7 +103,7 @@ fn fetch(arguments: &DownloadArguments, printer: &Printer) -> anyhow::Result<Out
     let plan = plan(arguments.dataset, &arguments.split, &arguments.machine)?;
     let mut settings = DownloadSettings::from_zenodo(arguments.output.clone());
     if let Some(address) = &arguments.from {
-        settings.base_url = address.trim_end_matches('/').to_owned();
+        address.trim_end_matches('/').clone_into(&mut settings.base_url);
     }
     for file in &plan.files {
         if arguments.dry_run {

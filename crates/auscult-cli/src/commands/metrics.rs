@@ -1,5 +1,7 @@
 //! `auscult metrics`: scores with their truth in, figures out.
 
+use std::fmt::Write;
+
 use auscult_eval::metrics::{
     Figures, IntervalSettings, Intervals, MetricsReport, OfficialScores, ReportSettings,
     SectionFigures, read_scores,
@@ -47,16 +49,18 @@ fn words(report: &MetricsReport) -> String {
     text += "\n";
     text += &official_table(&report.official_scores).render();
     if let Some(f1) = &report.f1_over_thresholds {
-        text += &format!(
-            "\nF1 over all thresholds {}, over likely thresholds {}, at the best one (an oracle) {}\n",
+        let _ = writeln!(
+            text,
+            "\nF1 over all thresholds {}, over likely thresholds {}, at the best one (an oracle) {}",
             percent(Some(f1.f1_ev)),
             percent(Some(f1.f1_ev_bounded)),
             percent(Some(f1.f1_oracle)),
         );
     }
     for (which, figures) in report.decisions.iter().flatten() {
-        text += &format!(
-            "decisions, {which}: F1 {}, precision {}, recall {}, false alarms {}\n",
+        let _ = writeln!(
+            text,
+            "decisions, {which}: F1 {}, precision {}, recall {}, false alarms {}",
             percent(Some(figures.f1)),
             percent(Some(figures.precision)),
             percent(Some(figures.recall)),

@@ -234,7 +234,11 @@ fn submission_files_have_the_form_of_the_evaluators() {
     let scores = text("sub/anomaly_score_fan_section_00_test.csv");
     assert_eq!(scores.lines().count(), 20);
     let (name, score) = scores.lines().next().unwrap().split_once(',').unwrap();
-    assert!(name.ends_with(".wav") && score.parse::<f64>().is_ok() && !scores.contains('\r'));
+    assert!(
+        std::path::Path::new(name).extension().is_some_and(|end| end == "wav")
+            && score.parse::<f64>().is_ok()
+            && !scores.contains('\r')
+    );
     let decisions = text("sub/decision_result_fan_section_00_test.csv");
     assert!(decisions.lines().all(|line| line.ends_with(",0") || line.ends_with(",1")));
     sandbox.run("bench submit run --out sub --system two").exits(2).says("there are one");

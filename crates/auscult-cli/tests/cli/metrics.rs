@@ -20,7 +20,12 @@ fn write_case(sandbox: &Sandbox, words: bool) -> Value {
             (false, _) => label.to_string(),
         };
         let domain = if target == 0 { "source" } else { "target" };
-        text += &format!("{index}.wav,{label},{score},{domain}\n");
+        text.extend(
+            [format!("{index}.wav"), label, score.to_string(), domain.to_owned()]
+                .join(",")
+                .chars()
+                .chain(['\n']),
+        );
     }
     sandbox.write("scores.csv", text);
     case

@@ -42,7 +42,7 @@ pub(super) fn read(year: Year, roots: &[PathBuf]) -> Result<Found> {
         let mut error = nothing_found(DatasetKind::Dcase(year), roots, looked_for);
         if let (Some(first), crate::Error::Dataset { reason, .. }) = (odd_names.first(), &mut error)
         {
-            reason.push_str(&format!(". Clips with other names were there, such as {first}"));
+            *reason = format!("{reason}. Clips with other names were there, such as {first}");
         }
         return Err(error);
     }

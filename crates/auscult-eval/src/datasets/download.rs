@@ -345,7 +345,8 @@ fn verify(part: &Path, listed: &Listed, url: &str) -> Result<()> {
         }
         hasher.update(&buffer[..count]);
     }
-    let found: String = hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+    let found =
+        hasher.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
     if expected.is_empty() || found == expected {
         return Ok(());
     }

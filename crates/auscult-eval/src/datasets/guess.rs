@@ -60,6 +60,7 @@ impl DatasetKind {
 }
 
 #[derive(Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a sign that was seen or not")]
 struct Seen {
     year_in_path: Option<Year>,
     machines: BTreeSet<String>,

@@ -76,7 +76,7 @@ impl Truth {
                 line.split(',').map(str::trim).filter(|f| !f.is_empty()).collect();
             match fields.as_slice() {
                 [] => {}
-                [name] => machine = (*name).to_owned(),
+                [name] => (*name).clone_into(&mut machine),
                 [hidden, _, label, ..] => {
                     let key = key(&machine, hidden);
                     let label = Label::parse(label);

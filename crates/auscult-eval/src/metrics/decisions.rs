@@ -139,7 +139,7 @@ mod tests {
         // F1 above 0: 2/3; above 1: 1; the range is 0..2.
         let scores = set(&[(0.0, Label::Normal), (1.0, Label::Normal), (2.0, Label::Anomaly)]);
         let found = f1_over_thresholds(&scores).unwrap();
-        assert!((found.f1_ev - (2.0 / 3.0 + 1.0) / 2.0).abs() < 1e-12, "{found:?}");
+        assert!((found.f1_ev - f64::midpoint(2.0 / 3.0, 1.0)).abs() < 1e-12, "{found:?}");
         assert_eq!(found.f1_oracle, 1.0);
         // From the mean 0.5 to 0.5 + 1.28 * 0.5: F1 is 2/3 up to 1 and 1 beyond.
         let bounded = (0.5 * 2.0 / 3.0 + 0.14) / 0.64;

@@ -23,7 +23,7 @@ pub fn auc(normal: &[f64], anomalous: &[f64]) -> Option<f64> {
     Some(halves as f64 / (2.0 * pairs))
 }
 
-/// Area under the ROC curve up to a share of false positives, standardised as McClish does: 0.5 is
+/// Area under the ROC curve up to a share of false positives, standardised as `McClish` does: 0.5 is
 /// chance, 1 is perfect. `None` if one side is empty.
 ///
 /// The same number as scikit-learn's `roc_auc_score(max_fpr=share)`. It can be below 0.5, down to

@@ -17,7 +17,7 @@ const WIDTH: f64 = 640.0;
 const HEIGHT: f64 = 340.0;
 const LEFT: f64 = 60.0;
 const RIGHT: f64 = 440.0;
-const TOP: f64 = 36.0;
+const TOP: f64 = 52.0;
 const BOTTOM: f64 = 290.0;
 
 /// So many colours and marks the style sheet has.
@@ -56,7 +56,7 @@ impl Chart {
             out,
             "<figure><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
              <title id=\"{id}-t\">{title}</title><desc id=\"{id}-d\">{}</desc>\
-             <text class=\"head\" x=\"{LEFT}\" y=\"20\">{title}</text>",
+             <text class=\"head\" x=\"{LEFT}\" y=\"18\">{title}</text>",
             escape(&details)
         );
         for tick in ticks(y_low, y_high) {
@@ -91,17 +91,24 @@ impl Chart {
             f64::midpoint(LEFT, RIGHT),
             BOTTOM + 38.0,
             escape(&self.x_name),
-            TOP - 4.0,
+            TOP - 10.0,
             escape(&self.y_name)
         );
         for (index, (name, level)) in self.levels.iter().enumerate() {
-            let at = y(*level);
-            let style = index % STYLES;
+            let (at, style) = (y(*level), index % STYLES);
+            let legend = TOP + 18.0 * (self.series.len() + index) as f64;
             let _ = writeln!(
                 out,
-                "<line class=\"level s{style}\" x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{at:.1}\" y2=\"{at:.1}\"><title>{}: {}</title></line>",
-                escape(name),
-                number(*level)
+                "<line class=\"level s{style}\" x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{at:.1}\" \
+                 y2=\"{at:.1}\"><title>{name}: {}</title></line>\
+                 <line class=\"level s{style}\" x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{legend:.1}\" \
+                 y2=\"{legend:.1}\"/><text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">{name}</text>",
+                number(*level),
+                RIGHT + 8.0,
+                RIGHT + 24.0,
+                RIGHT + 28.0,
+                legend + 4.0,
+                name = escape(name),
             );
         }
         for (index, (name, points)) in self.series.iter().enumerate() {
@@ -196,7 +203,7 @@ mod tests {
 
     #[test]
     fn ticks_are_round() {
-        assert_eq!(ticks(0.0, 1.0), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
+        assert_eq!(ticks(0.0, 1.0), [0.0, 0.2, 0.4, 3.0 * 0.2, 0.8, 1.0]);
         assert_eq!(ticks(1.0, 1.0), Vec::<f64>::new());
     }
 }

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fmt::Write};
 use super::{
     DiagnosticsRow, ResultRow, RunResults,
     chart::{Chart, escape},
-    tables::{cell, facts, notes, part_name},
+    tables::{DIAGNOSTICS_HEADS, cell, diagnostics_cells, facts, notes, part_name},
 };
 use crate::datasets::DatasetKind;
 
@@ -15,7 +15,7 @@ const STYLE: &str = "\
 body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:72rem;margin:2rem auto;padding:0 1rem}
 table{border-collapse:collapse;font-size:.9rem}th,td{padding:.25rem .6rem;border-bottom:1px solid var(--faint);text-align:right}
 th:first-child,td:first-child{text-align:left}tr.group td{font-style:italic;padding-top:.8rem}
-.wide{overflow-x:auto}figure{display:inline-block;margin:0 1rem 1rem 0;width:min(40rem,100%)}svg{width:100%;height:auto}
+.wide{overflow-x:auto}figure{display:inline-block;margin:0 1rem 1rem 0;width:min(34rem,100%)}svg{width:100%;height:auto}
 text{fill:var(--ink);font-size:12px}.head{font-weight:600;font-size:14px}.end{text-anchor:end}.middle{text-anchor:middle}
 .grid{stroke:var(--faint)}.axis{stroke:var(--ink)}polyline{fill:none;stroke-width:2}.level{stroke-dasharray:4 4}
 .s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}.s4{stroke:var(--c4)}.s5{stroke:var(--c5)}.s6{stroke:var(--c6)}.s7{stroke:var(--c7)}
@@ -36,18 +36,50 @@ pub fn page(results: &RunResults) -> String {
          <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<p>{}</p>\n",
         escape(results.protocol.about.trim())
     );
-    table(&mut out, results);
-    let charts = charts(results);
-    if !charts.is_empty() {
-        out.push_str("<h2>Figures</h2>\n");
-        for (index, chart) in charts.iter().enumerate() {
-            out.push_str(&chart.render(&format!("f{index}")));
-        }
+    // A sweep is read from its figures, other protocols from their table.
+    if results.protocol.sweep.is_some() {
+        figures(&mut out, results);
+        table(&mut out, results);
+    } else {
+        table(&mut out, results);
+        figures(&mut out, results);
     }
+    diagnostics_table(&mut out, &results.diagnostics);
     list(&mut out, "Not run, or run in part", &notes(results));
     list(&mut out, "Where this comes from", &facts(results));
     out.push_str("</body>\n</html>\n");
     out
+}
+
+fn figures(out: &mut String, results: &RunResults) {
+    let charts = charts(results);
+    if charts.is_empty() {
+        return;
+    }
+    out.push_str("<h2>Figures</h2>\n");
+    for (index, chart) in charts.iter().enumerate() {
+        out.push_str(&chart.render(&format!("f{index}")));
+    }
+}
+
+fn diagnostics_table(out: &mut String, rows: &[DiagnosticsRow]) {
+    if rows.is_empty() {
+        return;
+    }
+    out.push_str("<h2>Diagnostics</h2>\n<p>Means over sections; the paper's in brackets. The last five columns count sections.</p>\n\
+        <div class=\"wide\" tabindex=\"0\"><table>\n<tr>");
+    for head in DIAGNOSTICS_HEADS {
+        let _ = write!(out, "<th>{head}</th>");
+    }
+    out.push_str("</tr>\n");
+    for row in rows {
+        out.push_str("<tr>");
+        for cell in diagnostics_cells(row) {
+            let _ = write!(out, "<td>{}</td>", escape(&cell));
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</table></div>\n");
 }
 
 fn list(out: &mut String, title: &str, lines: &[String]) {

@@ -278,8 +278,9 @@ fn diagnostics(
     sections: &[&SectionResult],
     protocol: &Protocol,
 ) -> Vec<DiagnosticsRow> {
-    let mut groups: BTreeMap<(String, usize, usize), Vec<(&Summary, Option<&Summary>)>> =
-        BTreeMap::new();
+    // Front end, neighbours and band size; without and with regimes.
+    type Key = (String, usize, usize);
+    let mut groups: BTreeMap<Key, Vec<(&Summary, Option<&Summary>)>> = BTreeMap::new();
     for found in sections.iter().flat_map(|section| &section.diagnostics) {
         let key = (found.front_end.clone(), found.neighbours, found.band_width);
         groups.entry(key).or_default().push((&found.one_regime, found.by_regime.as_ref()));

@@ -220,7 +220,7 @@ impl Work<'_> {
             result.systems.push(system_result(&system.name, found));
         }
         for request in self.diagnostics {
-            self.diagnose(request, &vectors, &mut result);
+            add_diagnostics(request, &vectors, &mut result);
         }
         Some(result)
     }
@@ -299,43 +299,40 @@ impl Work<'_> {
         let section = SectionVectors { train: &vectors.train, test: &vectors.test };
         systems::score(system, &**features.front_end(), section).map_err(|error| error.to_string())
     }
+}
 
-    fn diagnose(
-        &self,
-        request: &DiagnosticsRequest,
-        vectors: &BTreeMap<&FrontEndKey, Vectors>,
-        result: &mut SectionResult,
-    ) {
-        let key = (request.front_end.clone(), request.convention.clone());
-        let labels: Option<Vec<Label>> = result.clips.iter().map(|clip| clip.label).collect();
-        let (Some(labels), Some(vectors)) = (labels, vectors.get(&key)) else { return };
-        let domains: Vec<Option<Domain>> = result.clips.iter().map(|clip| clip.domain).collect();
-        let Some(matrix) = vectors.train.matrix(View::Mean).filter(|matrix| !matrix.is_empty())
-        else {
-            return;
-        };
-        let references: Vec<&[f32]> = matrix.chunks_exact(vectors.train.axis_len()).collect();
-        let clips: Vec<&[f32]> =
-            vectors.test.iter().filter_map(|clip| clip.view(View::Mean)).collect();
-        for &width in &request.band_widths {
-            for &neighbours in &request.neighbours {
-                let bands = BandSettings::touching(width);
-                let settings = DiagnosticsSettings { bands, neighbours };
-                let Ok(found) = diagnose(&references, &clips, settings) else { continue };
-                let count = bands.layout(vectors.train.axis_len()).map_or(0, |l| l.bands().len());
-                let summary = |regimes| summarise(&found, &labels, &domains, count, regimes);
-                if let Some(one_regime) = summary(Regimes::One) {
-                    result.diagnostics.push(DiagnosticsResult {
-                        front_end: request.convention.as_ref().map_or_else(
-                            || request.front_end.clone(),
-                            |convention| format!("{} ({convention})", request.front_end),
-                        ),
-                        band_width: width,
-                        neighbours,
-                        one_regime,
-                        by_regime: summary(Regimes::CouplingAndDomain),
-                    });
-                }
+fn add_diagnostics(
+    request: &DiagnosticsRequest,
+    vectors: &BTreeMap<&FrontEndKey, Vectors>,
+    result: &mut SectionResult,
+) {
+    let key = (request.front_end.clone(), request.convention.clone());
+    let labels: Option<Vec<Label>> = result.clips.iter().map(|clip| clip.label).collect();
+    let (Some(labels), Some(vectors)) = (labels, vectors.get(&key)) else { return };
+    let domains: Vec<Option<Domain>> = result.clips.iter().map(|clip| clip.domain).collect();
+    let Some(matrix) = vectors.train.matrix(View::Mean).filter(|matrix| !matrix.is_empty()) else {
+        return;
+    };
+    let references: Vec<&[f32]> = matrix.chunks_exact(vectors.train.axis_len()).collect();
+    let clips: Vec<&[f32]> = vectors.test.iter().filter_map(|clip| clip.view(View::Mean)).collect();
+    for &width in &request.band_widths {
+        for &neighbours in &request.neighbours {
+            let bands = BandSettings::touching(width);
+            let settings = DiagnosticsSettings { bands, neighbours };
+            let Ok(found) = diagnose(&references, &clips, settings) else { continue };
+            let count = bands.layout(vectors.train.axis_len()).map_or(0, |l| l.bands().len());
+            let summary = |regimes| summarise(&found, &labels, &domains, count, regimes);
+            if let Some(one_regime) = summary(Regimes::One) {
+                result.diagnostics.push(DiagnosticsResult {
+                    front_end: request.convention.as_ref().map_or_else(
+                        || request.front_end.clone(),
+                        |convention| format!("{} ({convention})", request.front_end),
+                    ),
+                    band_width: width,
+                    neighbours,
+                    one_regime,
+                    by_regime: summary(Regimes::CouplingAndDomain),
+                });
             }
         }
     }

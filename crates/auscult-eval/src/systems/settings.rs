@@ -322,7 +322,7 @@ mod tests {
     fn shares_of_the_axis_are_the_papers_band_sizes() {
         let width = |percent| match bands_of_share(128, percent).unwrap() {
             BandSettings::Windows { width, stride } => (width, stride),
-            other => panic!("{other:?}"),
+            BandSettings::Whole => panic!("{percent} %"),
         };
         assert_eq!([10.0, 20.0, 30.0, 40.0].map(|p| width(p).0), [12, 25, 38, 51]);
         assert_eq!(width(90.0), (115, 13), "two bands, from both ends");

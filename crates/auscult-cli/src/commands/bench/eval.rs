@@ -1,12 +1,12 @@
 //! `auscult bench eval`: one system on one data set.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{collections::BTreeMap, fmt::Write, path::Path, sync::Arc};
 
 use anyhow::Context;
 use auscult_core::{FrontEnd, baselines::genrep::Standardisation};
 use auscult_eval::{
     datasets::Dataset,
-    metrics::{Domain, Label, OfficialScores, ScoreSet, SectionFigures},
+    metrics::{Domain, Figures, Label, OfficialScores, ScoreSet, SectionFigures, arithmetic_mean},
     protocol::Protocol,
     run::{ResultRow, RunFacts, RunResults, RunSettings, SectionResult, evaluate},
     systems::{BackEnd, SystemSettings},
@@ -144,7 +144,7 @@ fn words(results: &RunResults) -> String {
     let mut text = String::new();
     for row in &results.rows {
         let set = if row.set.is_empty() { String::new() } else { format!(" {}", row.set) };
-        text += &format!("{}{set}\n\n", row.dataset);
+        let _ = write!(text, "{}{set}\n\n", row.dataset);
         text += &metrics::section_table(&row.sections).render();
         let score = metrics::percent(row.score);
         let interval = row.interval.map_or_else(String::new, |interval| {
@@ -152,7 +152,7 @@ fn words(results: &RunResults) -> String {
                 (metrics::percent(Some(interval.low)), metrics::percent(Some(interval.high)));
             format!(" (95 %: {low} to {high})")
         });
-        text += &format!("\n{}: {score} %{interval}\n", row.measure);
+        let _ = writeln!(text, "\n{}: {score} %{interval}", row.measure);
         text += "\n";
         text += &metrics::official_table(&row.official_scores).render();
         text += "\n";
@@ -187,6 +187,10 @@ fn as_json(
         "clip_seconds": arguments.front_end.clip_seconds,
         "channel": arguments.front_end.channel,
         "official_score": only.or_else(|| headline_over_all(results, &over_all)),
+        "auc": mean(&figures, |found| found.auc),
+        "pauc": mean(&figures, |found| found.pauc),
+        "auc_source": mean(&figures, |found| found.auc_source),
+        "auc_target": mean(&figures, |found| found.auc_target),
         "measure": results.rows.first().map(|row| row.measure),
         "overall": overall,
         "official_scores_over_all": over_all,
@@ -194,6 +198,12 @@ fn as_json(
         "problems": results.problems,
         "remarks": dataset.remarks,
     })
+}
+
+/// The mean over sections; `None` if one has no such figure.
+fn mean(sections: &[SectionFigures], figure: fn(&Figures) -> Option<f64>) -> Option<f64> {
+    let values: Option<Vec<f64>> = sections.iter().map(|found| figure(&found.figures)).collect();
+    arithmetic_mean(values?)
 }
 
 /// The headline's convention over all parts.

@@ -1,0 +1,185 @@
+//! Runs: resumed after a stop, the same with any cache, whole with parts that fail.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::atomic::{AtomicUsize, Ordering},
+};
+
+use auscult_audio::ChannelRule;
+use auscult_core::ClipSettings;
+use auscult_eval::{
+    datasets::{Dataset, DatasetKind},
+    protocol::Protocol,
+    run::{
+        RunFacts, RunProgress, RunResults, RunSettings, SectionResult, Threshold,
+        built_in_front_end, compare, evaluate, latex, markdown, page, read_sections,
+        write_submission,
+    },
+};
+use auscult_testing::{Layout, Machine, PerDomain, TreeRecipe, write_tree};
+
+/// Stops after so many clips.
+struct Until {
+    clips: AtomicUsize,
+    most: usize,
+}
+
+impl Until {
+    fn clips(most: usize) -> Self {
+        Self { clips: AtomicUsize::new(0), most }
+    }
+}
+
+impl RunProgress for Until {
+    fn section(&self, _name: &str, _clips: usize) {}
+
+    fn clip(&self) {
+        self.clips.fetch_add(1, Ordering::SeqCst);
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.clips.load(Ordering::SeqCst) > self.most
+    }
+}
+
+/// Two machines of 14 clips of half a second, in two domains.
+fn tree(root: &Path) -> PathBuf {
+    let folder = root.join("tree");
+    let recipe = TreeRecipe {
+        machines: vec![Machine::Fan, Machine::Valve],
+        layout: Layout::Dcase,
+        train: PerDomain { source: 4, target: 2 },
+        test_normal: PerDomain { source: 2, target: 2 },
+        test_anomalous: PerDomain { source: 2, target: 2 },
+        visits: 1,
+        seconds: 0.5,
+        ..TreeRecipe::default()
+    };
+    write_tree(&folder, &recipe, &mut |_, _| {}).unwrap();
+    folder
+}
+
+const PROTOCOL: &str = "
+name = 'test'
+title = 'A & B'
+datasets = ['dcase2023']
+clip_seconds = 0.5
+[[system]]
+name = 'BEAM'
+method = 'beam'
+paper = { 'dcase2023/dev' = 50.0 }
+[[system]]
+name = 'GenRep'
+back_end = 'genrep'
+method = 'global'
+mixup = 'all'
+[[system]]
+name = 'k-means'
+back_end = 'k-means'
+components = 3
+[[system]]
+name = 'both'
+back_end = 'fusion'
+members = ['BEAM', 'k-means']
+[[system]]
+name = 'absent'
+front_end = 'beats'
+";
+
+fn run(
+    data: &Path,
+    out: Option<&Path>,
+    cache: Option<&Path>,
+    progress: &Until,
+) -> Option<Vec<SectionResult>> {
+    let protocol = Protocol::parse(PROTOCOL).unwrap();
+    let dataset = Dataset::open(protocol.datasets[0], &[data.to_owned()], None).unwrap();
+    let settings = RunSettings {
+        clip: ClipSettings { seconds: protocol.clip_seconds, ..ClipSettings::default() },
+        channel: ChannelRule::default(),
+        cache,
+        out,
+        front_ends: &built_in_front_end,
+        progress,
+    };
+    evaluate(&dataset, &protocol.systems, &protocol.diagnostics, &settings).unwrap()
+}
+
+#[test]
+fn a_stopped_run_goes_on_and_ends_like_one_that_was_not() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = tree(folder.path());
+    let whole = run(&data, None, None, &Until::clips(usize::MAX)).unwrap();
+    assert_eq!(whole.len(), 2);
+    let (out, cache) = (folder.path().join("run"), folder.path().join("cache"));
+    // The first machine has 14 clips.
+    assert_eq!(run(&data, Some(&out), Some(&cache), &Until::clips(16)), None);
+    assert_eq!(read_sections(&out).unwrap().len(), 1);
+    let rest = Until::clips(usize::MAX);
+    assert_eq!(run(&data, Some(&out), Some(&cache), &rest).unwrap(), whole);
+    assert_eq!(rest.clips.load(Ordering::SeqCst), 14, "the finished machine is not read again");
+    assert_eq!(read_sections(&out).unwrap(), whole);
+    // A changed file is noticed.
+    let clip = walk(&data).into_iter().find(|path| path.ends_with_wav()).unwrap();
+    fs::write(&clip, b"RIFF").unwrap();
+    let changed = run(&data, Some(&out), Some(&cache), &Until::clips(usize::MAX)).unwrap();
+    assert_eq!(changed.iter().flat_map(|section| &section.problems).count(), 1);
+}
+
+trait EndsWithWav {
+    fn ends_with_wav(&self) -> bool;
+}
+
+impl EndsWithWav for PathBuf {
+    fn ends_with_wav(&self) -> bool {
+        self.extension().is_some_and(|end| end == "wav")
+    }
+}
+
+fn walk(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn results_stand_beside_the_papers_and_say_what_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let sections = run(&tree(folder.path()), None, None, &Until::clips(usize::MAX)).unwrap();
+    let protocol = Protocol::parse(PROTOCOL).unwrap();
+    let results = RunResults::new(protocol, RunFacts::default(), &sections, 100);
+    let row = |name: &str| {
+        results.row(DatasetKind::Dcase(auscult_eval::datasets::Year::Y2023), "dev", name).unwrap()
+    };
+    let beam = row("BEAM");
+    assert!(beam.score.is_some() && beam.paper == Some(0.5));
+    let interval = beam.interval.unwrap();
+    assert!(interval.low <= interval.high);
+    assert!(row("GenRep").score.is_some() && row("both").score.is_some());
+    assert!(row("absent").score.is_none());
+    let text = markdown(&results);
+    assert!(text.contains("(50.0)") && text.contains("unknown front end \"beats\""), "{text}");
+    assert!(latex(&results).contains("\\toprule") && latex(&results).contains("A \\& B"));
+    assert!(page(&results).contains("<h1>A &amp; B</h1>"));
+}
+
+#[test]
+fn files_for_evaluators_and_comparisons_come_from_the_same_scores() {
+    let folder = tempfile::tempdir().unwrap();
+    let sections = run(&tree(folder.path()), None, None, &Until::clips(usize::MAX)).unwrap();
+    let out = folder.path().join("submission");
+    let written = write_submission(&sections, "BEAM", Threshold::Gamma, &out).unwrap();
+    assert_eq!(written.len(), 4);
+    let text = fs::read_to_string(out.join("anomaly_score_fan_section_00_test.csv")).unwrap();
+    assert_eq!(text.lines().count(), 8);
+    let error = write_submission(&sections, "GenRep", Threshold::Gamma, &out).unwrap_err();
+    assert!(error.to_string().contains("no left-out scores"), "{error}");
+    let error = write_submission(&sections, "absent", Threshold::Quantile, &out).unwrap_err();
+    assert!(error.to_string().contains("has no scores"), "{error}");
+    let found = compare((&sections, "BEAM"), (&sections, "k-means"), 200);
+    assert_eq!((found.len(), found[0].clips), (1, 16));
+    assert!((found[0].second_score - found[0].first_score - found[0].difference).abs() < 1e-12);
+    let back = compare((&sections, "k-means"), (&sections, "BEAM"), 200);
+    assert!((back[0].difference + found[0].difference).abs() < 1e-12);
+}
