@@ -2,7 +2,7 @@
 
 use auscult_core::{
     BandSettings, BeamSettings, CalibrationScheme, ClipSettings, FalseAlarmRate, FrontEndIdentity,
-    Model, ModelSettings, Promise, References, Result, View,
+    Model, ModelSettings, Promise, References, Result, Storage, View,
     calibration::{
         gamma::{GammaFit, GammaForm},
         tail::extrapolate,
@@ -112,6 +112,7 @@ fn fit(
         confidence: None,
         calibration: scheme,
         alarm: None,
+        storage: Storage::default(),
     };
     Model::fit(settings, references.clone())
 }
