@@ -137,7 +137,8 @@ fn round_body<A: Arithmetic>(from: &[f32], to: &mut [i16], factor: &mut f32) {
     *factor = largest / ROW_LIMIT;
     for (to, value) in to.iter_mut().zip(from) {
         // The low bits of the shifted number are the integer.
-        *to = (A::multiply_add(*value, inverse, ROUND).to_bits() & 0xFFFF) as u16 as i16;
+        let shifted = A::multiply_add(*value, inverse, ROUND).to_bits();
+        *to = (shifted as u16).cast_signed();
     }
 }
 

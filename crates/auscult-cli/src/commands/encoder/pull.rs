@@ -1,6 +1,7 @@
 //! `auscult encoder pull`: fetched in parts, verified, then put in its place.
 
 use std::{
+    fmt::Write as _,
     fs::{self, File, OpenOptions},
     io::{self, Read, Write},
     path::Path,
@@ -161,5 +162,10 @@ fn digest(path: &Path) -> anyhow::Result<String> {
         }
         hasher.update(&buffer[..count]);
     }
-    Ok(hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    let hexadecimal = |mut text: String, byte: &u8| {
+        // Writing into a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    };
+    Ok(hasher.finalize().iter().fold(String::new(), hexadecimal))
 }
