@@ -358,13 +358,11 @@ def run_programs(worker, program, folder, clips, rounds):
     """Whole programs: fitting many files, scoring one, and doing nothing."""
     tree = Path(folder) / "clips"
     tree.mkdir(exist_ok=True)
+    sounds = [synthetic_clip(100 + seed) for seed in range(min(clips, 64))]
     for index in range(clips):
-        path = tree / f"{index:05}.wav"
-        if not path.exists():
-            soundfile.write(path, synthetic_clip(100 + index % 64), RATE, subtype="PCM_16")
-            # Copies are dropped by their sound: every file gets its own level.
-            clip, _ = soundfile.read(path, dtype="float32")
-            soundfile.write(path, clip * (0.5 + 0.4 * index / clips), RATE, subtype="PCM_16")
+        # Copies are dropped by their sound: every file gets its own level.
+        clip = sounds[index % len(sounds)] * (0.5 + 0.4 * index / clips)
+        soundfile.write(tree / f"{index:05}.wav", clip, RATE, subtype="PCM_16")
     model = str(Path(folder) / "bench.auscult")
     ours, theirs, start_up, one, ours_cli = [], [], [], [], []
     pipeline = [sys.executable, str(Path(__file__).with_name("pipeline.py")), str(tree)]
@@ -397,6 +395,7 @@ def main():
     parser.add_argument("--program", help="the auscult program, for whole-program times")
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--clips", type=int, default=1000)
+    parser.add_argument("--program-rounds", type=int, default=3)
     parser.add_argument("--out", required=True)
     options = parser.parse_args()
     facts = {"command": " ".join(sys.argv), "started": time.strftime("%FT%TZ", time.gmtime()), **machine()}
@@ -406,7 +405,7 @@ def main():
         if os.cpu_count() > 1:
             count = os.cpu_count()
             results["all_threads"] = run_cases(options.worker, folder, options.rounds, count, inputs)
-        results["programs"] = run_programs(options.worker, options.program, folder, options.clips, 3)
+        results["programs"] = run_programs(options.worker, options.program, folder, options.clips, options.program_rounds)
     facts["load_after"] = os.getloadavg()
     facts["peak_mb_of_this_script"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     Path(options.out).parent.mkdir(parents=True, exist_ok=True)

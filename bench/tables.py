@@ -118,7 +118,7 @@ def page():
         yield from table(
             ["clips to vectors", "time", "of processor time", "peak memory"],
             [
-                [f"{row['clips']}", duration(row["seconds"]), duration(row["cpu_seconds"]), f"{row['peak_mb']:.0f} MB"]
+                [f"{row['clips']}", duration(row["seconds"]), duration(row["process_cpu_seconds"]), f"{row['peak_mb']:.0f} MB"]
                 for row in run["clips"]
             ],
         )
