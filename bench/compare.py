@@ -354,36 +354,39 @@ def timed_process(command, environment=None):
     return elapsed, usage.ru_maxrss / 1024, output
 
 
-def run_programs(program, folder, clips, rounds):
+def run_programs(worker, program, folder, clips, rounds):
     """Whole programs: fitting many files, scoring one, and doing nothing."""
     tree = Path(folder) / "clips"
     tree.mkdir(exist_ok=True)
+    sounds = [synthetic_clip(100 + seed) for seed in range(min(clips, 64))]
     for index in range(clips):
-        path = tree / f"{index:05}.wav"
-        if not path.exists():
-            soundfile.write(path, synthetic_clip(100 + index % 64), RATE, subtype="PCM_16")
-            # Copies are dropped by their sound: every file gets its own level.
-            clip, _ = soundfile.read(path, dtype="float32")
-            soundfile.write(path, clip * (0.5 + 0.4 * index / clips), RATE, subtype="PCM_16")
+        # Copies are dropped by their sound: every file gets its own level.
+        clip = sounds[index % len(sounds)] * (0.5 + 0.4 * index / clips)
+        soundfile.write(tree / f"{index:05}.wav", clip, RATE, subtype="PCM_16")
     model = str(Path(folder) / "bench.auscult")
-    ours, theirs, start_up, one = [], [], [], []
+    ours, theirs, start_up, one, ours_cli = [], [], [], [], []
     pipeline = [sys.executable, str(Path(__file__).with_name("pipeline.py")), str(tree)]
     for _ in range(rounds):
-        Path(model).unlink(missing_ok=True)
-        ours.append(timed_process([program, "fit", str(tree), "-o", model])[:2])
+        ours.append(timed_process([worker, "fit", str(tree), model])[:2])
+        if program:
+            command = [program, "fit", str(tree), "-o", model + ".cli"]
+            ours_cli.append(timed_process(command)[:2])
         theirs.append(timed_process(pipeline)[:2])
     for _ in range(30):
-        start_up.append(timed_process([program, "--version"])[:2])
-        one.append(timed_process([program, "score", "--model", model, str(tree / "00000.wav")])[:2])
+        one.append(timed_process([worker, "score", model, str(tree / "00000.wav")])[:2])
+        if program:
+            start_up.append(timed_process([program, "--version"])[:2])
     pack = lambda runs: {
         **summary([seconds for seconds, _ in runs]), "peak_mb": max(memory for _, memory in runs)
     }
-    return {
+    results = {
         "clips": clips,
         "fit": {"auscult": pack(ours), "librosa + scikit-learn": pack(theirs)},
-        "start_up": pack(start_up),
         "score_one": pack(one),
     }
+    if program:
+        results["fit"]["auscult fit"], results["start_up"] = pack(ours_cli), pack(start_up)
+    return results
 
 
 def main():
@@ -392,6 +395,7 @@ def main():
     parser.add_argument("--program", help="the auscult program, for whole-program times")
     parser.add_argument("--rounds", type=int, default=40)
     parser.add_argument("--clips", type=int, default=1000)
+    parser.add_argument("--program-rounds", type=int, default=3)
     parser.add_argument("--out", required=True)
     options = parser.parse_args()
     facts = {"command": " ".join(sys.argv), "started": time.strftime("%FT%TZ", time.gmtime()), **machine()}
@@ -401,8 +405,7 @@ def main():
         if os.cpu_count() > 1:
             count = os.cpu_count()
             results["all_threads"] = run_cases(options.worker, folder, options.rounds, count, inputs)
-        if options.program:
-            results["programs"] = run_programs(options.program, folder, options.clips, 3)
+        results["programs"] = run_programs(options.worker, options.program, folder, options.clips, options.program_rounds)
     facts["load_after"] = os.getloadavg()
     facts["peak_mb_of_this_script"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     Path(options.out).parent.mkdir(parents=True, exist_ok=True)

@@ -2,6 +2,7 @@
 """Measures how time and memory grow with references and clips, each size in its own process."""
 
 import json
+import resource
 import subprocess
 import sys
 import time
@@ -10,9 +11,15 @@ from pathlib import Path
 
 def main():
     worker, out, most_references, most_clips = sys.argv[1:5]
-    run = lambda *arguments: json.loads(
-        subprocess.run([worker, "scaling", *arguments], capture_output=True, text=True, check=True).stdout
-    )
+
+    def run(*arguments):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        command = [worker, "scaling", *arguments]
+        row = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        row["process_cpu_seconds"] = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        return row
+
     results = {"command": " ".join(sys.argv), "started": time.strftime("%FT%TZ", time.gmtime())}
     results["references"], results["clips"] = [], []
     for count in (100, 316, 1000, 3162, 10_000, 31_623, 100_000):

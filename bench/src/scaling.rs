@@ -31,9 +31,10 @@ pub(crate) fn references(count: usize) -> Result<()> {
     drop(rows);
     let before = peak_megabytes()?;
     let detector = BeamSettings::paper(Method::AdaBeam, &*front_end);
-    let start = Instant::now();
+    let (start, cpu_before) = (Instant::now(), cpu_seconds()?);
     let model = Model::fit(ModelSettings::new(clip, &*front_end, detector), references)?;
     let fit_seconds = start.elapsed().as_secs_f64();
+    let fit_cpu_seconds = cpu_seconds()? - cpu_before;
     let after = peak_megabytes()?;
     let mut score_seconds = f64::INFINITY;
     for _ in 0..50 {
@@ -46,7 +47,7 @@ pub(crate) fn references(count: usize) -> Result<()> {
     std::hint::black_box(Model::from_bytes(&bytes)?);
     let load_seconds = start.elapsed().as_secs_f64();
     println!(
-        r#"{{"references": {count}, "fit_seconds": {fit_seconds}, "score_seconds": {score_seconds}, "load_seconds": {load_seconds}, "file_mb": {}, "peak_mb_before": {before}, "peak_mb": {after}}}"#,
+        r#"{{"references": {count}, "fit_seconds": {fit_seconds}, "fit_cpu_seconds": {fit_cpu_seconds:.2}, "score_seconds": {score_seconds}, "load_seconds": {load_seconds}, "file_mb": {}, "peak_mb_before": {before}, "peak_mb": {after}}}"#,
         bytes.len() as f64 / 1e6
     );
     Ok(())
@@ -56,7 +57,7 @@ pub(crate) fn references(count: usize) -> Result<()> {
 pub(crate) fn clips(count: usize) -> Result<()> {
     let samples = work::samples(Path::new("made-up"))?;
     let front_end = FrontEndSettings::default().build(ClipSettings::default().check()?)?;
-    let start = Instant::now();
+    let (start, cpu_before) = (Instant::now(), cpu_seconds()?);
     let loudest = (0..count)
         .into_par_iter()
         .map_init(
@@ -70,7 +71,11 @@ pub(crate) fn clips(count: usize) -> Result<()> {
         .collect::<auscult_core::Result<Vec<f32>>>()?;
     let seconds = start.elapsed().as_secs_f64();
     std::hint::black_box(loudest);
-    println!(r#"{{"clips": {count}, "seconds": {seconds}, "peak_mb": {}}}"#, peak_megabytes()?);
+    let cpu_seconds = cpu_seconds()? - cpu_before;
+    println!(
+        r#"{{"clips": {count}, "seconds": {seconds}, "cpu_seconds": {cpu_seconds:.2}, "peak_mb": {}}}"#,
+        peak_megabytes()?
+    );
     Ok(())
 }
 
@@ -80,4 +85,14 @@ fn peak_megabytes() -> Result<f64> {
     let line = status.lines().find(|line| line.starts_with("VmHWM")).context("no VmHWM")?;
     let kilobytes: f64 = line.split_whitespace().nth(1).context("no number")?.parse()?;
     Ok(kilobytes / 1024.0)
+}
+
+/// What all threads have worked so far: on a busy machine the clock says little. Linux counts in
+/// hundredths of a second.
+fn cpu_seconds() -> Result<f64> {
+    let stat = std::fs::read_to_string("/proc/self/stat").context("needs Linux")?;
+    // After the name, which may hold spaces: state is field 0, user and system time 11 and 12.
+    let fields = stat.rsplit_once(')').context("no name")?.1.split_whitespace();
+    let ticks: f64 = fields.skip(11).take(2).map(|field| field.parse().unwrap_or(0.0)).sum();
+    Ok(ticks / 100.0)
 }

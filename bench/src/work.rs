@@ -69,7 +69,7 @@ fn front_end(name: &str, convention: &str, many: usize, folder: &Path) -> Result
     }))
 }
 
-fn read_clip(path: &Path) -> Result<Vec<f32>> {
+pub(crate) fn read_clip(path: &Path) -> Result<Vec<f32>> {
     let settings = ReadSettings::default().check()?;
     let mut reader = ClipReader::open(&Location::File(path.to_owned()), &settings)?;
     Ok(reader.next().context("the file has a clip")??.samples)

@@ -206,12 +206,31 @@ impl FilterBank {
     ) {
         let samples = &samples[..samples.len().min(self.clip_len)];
         for first in (0..self.frame_count).step_by(LANES) {
-            self.batch_power(samples, first, buffers);
-            let FilterBankBuffers { power, energies, .. } = buffers;
-            self.filters.apply(power, energies);
-            self.recipe.compression.apply(energies);
-            sink(energies, LANES.min(self.frame_count - first));
+            let count = LANES.min(self.frame_count - first);
+            sink(self.batch(self.framing, samples, first, count, buffers), count);
         }
+    }
+
+    /// The compressed energies of `count` frames from `first` on, for any cutting of the same
+    /// frame length.
+    pub(super) fn batch<'a>(
+        &self,
+        framing: Framing,
+        samples: &[f32],
+        first: usize,
+        count: usize,
+        buffers: &'a mut FilterBankBuffers,
+    ) -> &'a mut [Lanes] {
+        self.batch_power(framing, samples, first, count, buffers);
+        let FilterBankBuffers { power, energies, .. } = buffers;
+        self.filters.apply(power, energies);
+        self.recipe.compression.apply(energies);
+        energies
+    }
+
+    /// How clips are cut into frames.
+    pub(super) fn framing(&self) -> Framing {
+        self.framing
     }
 
     /// Calls `sink` with the compressed energies of each frame, written into `frame`.
@@ -231,20 +250,27 @@ impl FilterBank {
     }
 
     /// Power spectra of the frames from `first` on.
-    fn batch_power(&self, samples: &[f32], first: usize, buffers: &mut FilterBankBuffers) {
+    fn batch_power(
+        &self,
+        framing: Framing,
+        samples: &[f32],
+        first: usize,
+        count: usize,
+        buffers: &mut FilterBankBuffers,
+    ) {
         let Recipe { scale, conditioning, .. } = self.recipe;
-        let frame_len = self.framing.frame_len;
+        let frame_len = framing.frame_len;
         let FilterBankBuffers { span, pairs, single, power, .. } = buffers;
         match &self.spectrum {
             Spectrum::Batch(plan) => {
-                self.framing.copy_span(samples, first, scale, span);
-                let means = condition_span(conditioning, self.framing, span, &self.window, pairs);
+                framing.copy_span(samples, first, scale, span);
+                let means = condition_span(conditioning, framing, span, &self.window, pairs);
                 plan.power(pairs, &means, power);
             }
             Spectrum::Single(plan) => {
-                for lane in 0..LANES.min(self.frame_count - first) {
+                for lane in 0..count {
                     let (frame, beyond) = single.input.split_at_mut(frame_len);
-                    self.framing.copy_frame(samples, first + lane, scale, frame);
+                    framing.copy_frame(samples, first + lane, scale, frame);
                     let offset = conditioning.apply(frame);
                     for (value, weight) in frame.iter_mut().zip(&self.window) {
                         *value *= weight;

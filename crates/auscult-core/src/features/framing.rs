@@ -77,7 +77,8 @@ impl Framing {
         copy_padded(samples, first * self.hop, self.lead() + 1, scale, span);
     }
 
-    fn lead(self) -> usize {
+    /// Zeros before the clip.
+    pub(super) fn lead(self) -> usize {
         match self.edges {
             Edges::Snip => 0,
             Edges::Centred => self.frame_len / 2,

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Axis, Extractor, FrontEnd, FrontEndIdentity,
+    Axis, Extractor, FrameStream, FrontEnd, FrontEndIdentity,
     filter_bank::{FilterBank, FilterBankBuffers, INT16_SCALE, Recipe},
     framing::Window,
     identity_of,
@@ -103,6 +103,15 @@ impl LogMel {
             _ => 0,
         };
         Ok(Self { settings: *settings, bank, axis, padding_frames })
+    }
+}
+
+impl LogMel {
+    /// Frames of a sound without an end, as they become known; see [`FrameStream`].
+    pub fn stream(&self) -> FrameStream {
+        let standardisation = self.settings.convention.standardisation();
+        let scaling = standardisation.map(|Standardisation { mean, spread }| (mean, 2.0 * spread));
+        FrameStream::new(self.bank.clone(), scaling)
     }
 }
 

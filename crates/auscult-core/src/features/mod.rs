@@ -19,6 +19,7 @@ mod mel;
 mod mfcc;
 mod registry;
 mod spectrum;
+mod stream;
 
 use std::{fmt, sync::Arc};
 
@@ -31,6 +32,7 @@ pub use self::{
     lpc::{Lpc, LpcConvention, LpcSettings},
     mfcc::{Mfcc, MfccConvention, MfccSettings},
     registry::{FrontEndSource, FrontEnds},
+    stream::FrameStream,
 };
 use crate::{
     BandSettings, ClipLength, Error, Result,
