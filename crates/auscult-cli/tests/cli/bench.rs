@@ -157,9 +157,9 @@ fn sweeps_and_diagnostics_have_their_figures() {
         let line = format!(
             "bench run {protocol} --data {data} --dataset dcase2023 --out {protocol} --clip-seconds 2 --samples 0"
         );
-        // BEATs is not part of this build: told, and the rest runs.
+        // BEATs is not on this machine: told, and the rest runs.
         let ran = sandbox.run(&line).exits(2);
-        assert!(ran.stdout.contains("front end beats: unknown front end"), "{}", ran.stdout);
+        assert!(ran.stdout.contains("front end beats: "), "{}", ran.stdout);
         String::from_utf8(sandbox.read(&format!("{protocol}/index.html"))).unwrap()
     };
     let page = run("figure-k");

@@ -1,23 +1,24 @@
 //! `auscult bench run`: a protocol on data sets.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use anyhow::Context;
-use auscult_core::ClipSettings;
+use auscult_core::{ClipLength, ClipSettings, FrontEnd};
 use auscult_eval::{
     datasets::{Dataset, DatasetKind},
     metrics::{Domain, Label},
     protocol::Protocol,
-    run::{
-        RunFacts, RunResults, RunSettings, SectionResult, built_in_front_end, evaluate, latex,
-        markdown, page,
-    },
+    run::{RunFacts, RunResults, RunSettings, SectionResult, evaluate, latex, markdown, page},
 };
 
 use super::opening::{self, Bars};
 use crate::{
     Outcome,
-    args::RunArguments,
+    args::{EncoderArguments, RunArguments},
+    front_ends,
     output::{Format, Record, RecordWriter},
     printer::{Printer, count},
     reading,
@@ -55,7 +56,7 @@ pub(super) fn run(arguments: &RunArguments, printer: &Printer) -> anyhow::Result
         channel,
         cache: cache.as_deref(),
         out: Some(&arguments.out),
-        front_ends: &built_in_front_end,
+        front_ends: &front_end,
         progress: &bars,
     };
     let mut sections = Vec::new();
@@ -88,6 +89,16 @@ pub(super) fn run(arguments: &RunArguments, printer: &Printer) -> anyhow::Result
     }
     let complete = missing == 0 && results.problems.is_empty() && results.facts.not_run.is_empty();
     Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
+}
+
+/// A front end by name: built in, or an encoder on this machine as it comes.
+fn front_end(
+    name: &str,
+    convention: Option<&str>,
+    length: ClipLength,
+) -> Result<Arc<dyn FrontEnd>, String> {
+    front_ends::named(name, convention, &EncoderArguments::default(), length)
+        .map_err(|error| format!("{error:#}"))
 }
 
 fn protocol(path: &Path) -> anyhow::Result<Protocol> {
