@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import platform
-import resource
 import statistics
 import subprocess
 import sys
@@ -399,17 +398,23 @@ def main():
     parser.add_argument("--out", required=True)
     options = parser.parse_args()
     facts = {"command": " ".join(sys.argv), "started": time.strftime("%FT%TZ", time.gmtime()), **machine()}
+    out = Path(options.out)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    results = {"machine": facts}
+
+    def keep(**more):
+        """Writes what there is: a long run that is stopped has not been for nothing."""
+        results.update(more)
+        facts["load_after"] = os.getloadavg()
+        out.write_text(json.dumps(results, indent=1) + "\n")
+
     with tempfile.TemporaryDirectory() as folder:
         inputs = prepare(Path(folder))
-        results = {"machine": facts, "one_thread": run_cases(options.worker, folder, options.rounds, 1, inputs)}
-        if os.cpu_count() > 1:
-            count = os.cpu_count()
-            results["all_threads"] = run_cases(options.worker, folder, options.rounds, count, inputs)
-        results["programs"] = run_programs(options.worker, options.program, folder, options.clips, options.program_rounds)
-    facts["load_after"] = os.getloadavg()
-    facts["peak_mb_of_this_script"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    Path(options.out).parent.mkdir(parents=True, exist_ok=True)
-    Path(options.out).write_text(json.dumps(results, indent=1) + "\n")
+        keep(one_thread=run_cases(options.worker, folder, options.rounds, 1, inputs))
+        programs = (options.worker, options.program, folder, options.clips, options.program_rounds)
+        keep(programs=run_programs(*programs))
+        if (count := os.cpu_count()) > 1:
+            keep(all_threads=run_cases(options.worker, folder, options.rounds, count, inputs))
 
 
 if __name__ == "__main__":
