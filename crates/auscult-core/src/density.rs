@@ -170,6 +170,7 @@ const TOGETHER: usize = 32;
 
 /// Calls `found` with the places of bounds that are at most `limit`; it answers with the limit from
 /// there on. NaN is never small enough.
+#[expect(clippy::needless_bitwise_bool, reason = "without branches a block is one comparison")]
 pub(crate) fn within(bounds: &[f32], mut limit: f32, mut found: impl FnMut(usize) -> f32) {
     let (blocks, rest) = bounds.as_chunks::<TOGETHER>();
     for (block, bounds) in blocks.iter().enumerate() {

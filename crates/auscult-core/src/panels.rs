@@ -6,6 +6,7 @@
 //! far it is from the truth is known (its radius), so a distance that is too long by the copy is
 //! too long. What may be short enough is computed exactly, in f64, from the references themselves:
 //! results have the same bits as without the copies.
+#![expect(clippy::inline_always, reason = "only inlined code has the caller's vector instructions")]
 
 use multiversion::{multiversion, target::target_cfg_f};
 

@@ -29,6 +29,7 @@ const LARGEST_HALF: f32 = 65_504.0;
 
 impl Storage {
     /// For serde: the default is not written, so that files without it stay as they were.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }

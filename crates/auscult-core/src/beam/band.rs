@@ -164,6 +164,7 @@ fn square_limits(
 }
 
 #[inline]
+#[expect(clippy::needless_bitwise_bool, reason = "without branches it is one comparison")]
 fn are_ruled_out(squares: &Row, limits: &Row) -> bool {
     squares.iter().zip(limits).fold(true, |all, (square, limit)| all & (square >= limit))
 }

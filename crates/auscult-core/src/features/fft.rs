@@ -3,6 +3,7 @@
 //! A real transform of N samples is a complex one of M = N/2 pairs and one more step. The complex
 //! one decimates in frequency, in place, by eights (then a four or a two). Results stay where the
 //! last step leaves them; `place` says where. `spectrum.rs` is the plain form for one frame.
+#![expect(clippy::inline_always, reason = "only inlined code has the caller's vector instructions")]
 
 use std::f64::consts::PI;
 

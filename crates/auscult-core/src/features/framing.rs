@@ -1,4 +1,5 @@
 //! Cuts a clip into frames and conditions each one.
+#![expect(clippy::inline_always, reason = "only inlined code has the caller's vector instructions")]
 
 use std::f64::consts::PI;
 

@@ -2,17 +2,17 @@
 
 use multiversion::multiversion;
 
-use super::lanes::{LANES, Lanes};
+use super::lanes::Lanes;
 
 /// ln of `max(value + raise, floor)` times `factor`, in place; NaN becomes the floor's, infinity
 /// stays. `floor` is positive and normal.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
 pub(super) fn compress(rows: &mut [Lanes], raise: f32, floor: f32, factor: f32) {
     for row in rows {
-        for lane in 0..LANES {
-            let value = row[lane] + raise;
-            let value = if value > floor { value } else { floor };
-            row[lane] = factor * natural_log(value);
+        for value in row.iter_mut() {
+            let raised = *value + raise;
+            let raised = if raised > floor { raised } else { floor };
+            *value = factor * natural_log(raised);
         }
     }
 }
@@ -52,7 +52,7 @@ fn natural_log(value: f32) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::lanes::LANES, *};
 
     #[test]
     fn logarithms_are_those_of_the_standard_library() {
