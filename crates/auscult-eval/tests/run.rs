@@ -122,7 +122,7 @@ fn a_stopped_run_goes_on_and_ends_like_one_that_was_not() {
     assert_eq!(rest.clips.load(Ordering::SeqCst), 14, "the finished machine is not read again");
     assert_eq!(read_sections(&out).unwrap(), whole);
     // A changed file is noticed.
-    let clip = walk(&data).into_iter().find(|path| path.ends_with_wav()).unwrap();
+    let clip = walk(&data).into_iter().find(EndsWithWav::ends_with_wav).unwrap();
     fs::write(&clip, b"RIFF").unwrap();
     let changed = run(&data, Some(&out), Some(&cache), &Until::clips(usize::MAX)).unwrap();
     assert_eq!(changed.iter().flat_map(|section| &section.problems).count(), 1);
