@@ -54,14 +54,12 @@ fn serve(folder: &Path) -> Result<()> {
     let mut loaded: Vec<(String, work::Work)> = Vec::new();
     for line in stdin().lock().lines() {
         let name = line?;
-        let at = match loaded.iter().position(|(known, _)| *known == name) {
-            Some(at) => at,
-            None => {
-                let work = work::load(&name, folder).with_context(|| name.clone())?;
-                loaded.push((name, work));
-                loaded.len() - 1
-            }
-        };
+        let known = loaded.iter().position(|(known, _)| *known == name);
+        let at = known.unwrap_or(loaded.len());
+        if known.is_none() {
+            let work = work::load(&name, folder).with_context(|| name.clone())?;
+            loaded.push((name, work));
+        }
         let start = Instant::now();
         let numbers = (loaded[at].1)()?;
         let elapsed = start.elapsed().as_nanos();

@@ -25,7 +25,8 @@ pub(crate) fn fit(folder: &Path, model: &Path) -> Result<()> {
             || (front_end.extractor(), ClipVectors::for_front_end(&*front_end)),
             |(extractor, vectors), path| {
                 let samples = read_clip(path)?;
-                anyhow::ensure!(ClipCondition::of(&samples, length).is_usable(), "{path:?}");
+                let condition = ClipCondition::of(&samples, length);
+                anyhow::ensure!(condition.is_usable(), "{}: {condition}", path.display());
                 extractor.extract_into(&samples, vectors)?;
                 Ok((vectors.clone(), memory::digest(&samples)))
             },

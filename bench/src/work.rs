@@ -28,8 +28,8 @@ pub(crate) fn load(name: &str, folder: &Path) -> Result<Work> {
         "log-mel-dcase" => front_end("log-mel", "dcase", many, folder),
         "mfcc" => front_end("mfcc", "kaldi", many, folder),
         "lpc" => front_end("lpc", "spectrum", many, folder),
-        "wav" => read(folder.join("clip.wav"), many),
-        "flac" => read(folder.join("clip.flac"), many),
+        "wav" => Ok(read(folder.join("clip.wav"), many)),
+        "flac" => Ok(read(folder.join("clip.flac"), many)),
         "score" => score(axis_len, folder),
         "fit" => fit(axis_len, folder),
         "verdict" => verdict(folder),
@@ -75,17 +75,16 @@ pub(crate) fn read_clip(path: &Path) -> Result<Vec<f32>> {
     Ok(reader.next().context("the file has a clip")??.samples)
 }
 
-fn read(path: PathBuf, many: usize) -> Result<Work> {
+fn read(path: PathBuf, many: usize) -> Work {
+    let first = |clip: &[f32]| clip.iter().take(100).map(|&v| f64::from(v)).collect();
     if many == 1 {
-        return Ok(Box::new(move || {
-            Ok(read_clip(&path)?.iter().take(100).map(|&v| f64::from(v)).collect())
-        }));
+        return Box::new(move || Ok(first(&read_clip(&path)?)));
     }
-    Ok(Box::new(move || {
+    Box::new(move || {
         let clips: Vec<_> =
             (0..many).into_par_iter().map(|_| read_clip(&path)).collect::<Result<_>>()?;
-        Ok(clips[0].iter().take(100).map(|&v| f64::from(v)).collect())
-    }))
+        Ok(first(&clips[0]))
+    })
 }
 
 /// Vectors near a common shape, as the clips of one machine are.
