@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import platform
+import shutil
 import statistics
 import subprocess
 import sys
@@ -338,19 +339,31 @@ def report(threads, result):
     print(f"{threads} thread(s): {result['work']}: min/median ms: {line}", flush=True)
 
 
-def timed_process(command, environment=None):
-    """Seconds, peak memory in MB and output of a command."""
+def timed_process(command):
+    """Seconds a command takes."""
     start = time.perf_counter()
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment, text=True
-    )
-    output = process.stdout.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    elapsed = time.perf_counter() - start
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        sys.exit(f"{command} failed with {process.returncode}")
-    return elapsed, usage.ru_maxrss / 1024, output
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
+    return time.perf_counter() - start
+
+
+def peak_memory(command):
+    """The most memory a command holds, in MB: watched, since what the system reports of a child
+    includes what this script held when it started it. Of several processes, the first."""
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    peak = 0
+    while process.poll() is None:
+        try:
+            status = Path(f"/proc/{process.pid}/status").read_text()
+            is_started = Path(f"/proc/{process.pid}/exe").samefile(shutil.which(command[0]))
+        except OSError:
+            # It has just ended.
+            break
+        if is_started:
+            lines = [line for line in status.splitlines() if line.startswith("VmHWM")]
+            peak = max([peak] + [int(line.split()[1]) for line in lines])
+        time.sleep(0.001)
+    process.wait()
+    return peak / 1024
 
 
 def run_programs(worker, program, folder, clips, rounds):
@@ -365,26 +378,26 @@ def run_programs(worker, program, folder, clips, rounds):
     model = str(Path(folder) / "bench.auscult")
     ours, theirs, start_up, one, ours_cli = [], [], [], [], []
     pipeline = [sys.executable, str(Path(__file__).with_name("pipeline.py")), str(tree)]
+    fit, score = [worker, "fit", str(tree), model], [worker, "score", model, str(tree / "00000.wav")]
+    fit_cli, version = [program, "fit", str(tree), "-o", model + ".cli"], [program, "--version"]
     for _ in range(rounds):
-        ours.append(timed_process([worker, "fit", str(tree), model])[:2])
+        ours.append(timed_process(fit))
         if program:
-            command = [program, "fit", str(tree), "-o", model + ".cli"]
-            ours_cli.append(timed_process(command)[:2])
-        theirs.append(timed_process(pipeline)[:2])
+            ours_cli.append(timed_process(fit_cli))
+        theirs.append(timed_process(pipeline))
     for _ in range(30):
-        one.append(timed_process([worker, "score", model, str(tree / "00000.wav")])[:2])
+        one.append(timed_process(score))
         if program:
-            start_up.append(timed_process([program, "--version"])[:2])
-    pack = lambda runs: {
-        **summary([seconds for seconds, _ in runs]), "peak_mb": max(memory for _, memory in runs)
-    }
+            start_up.append(timed_process(version))
+    pack = lambda times, command: {**summary(times), "peak_mb": peak_memory(command)}
     results = {
         "clips": clips,
-        "fit": {"auscult": pack(ours), "librosa + scikit-learn": pack(theirs)},
-        "score_one": pack(one),
+        "fit": {"auscult": pack(ours, fit), "librosa + scikit-learn": pack(theirs, pipeline)},
+        "score_one": pack(one, score),
     }
     if program:
-        results["fit"]["auscult fit"], results["start_up"] = pack(ours_cli), pack(start_up)
+        results["fit"]["auscult fit"] = pack(ours_cli, fit_cli)
+        results["start_up"] = pack(start_up, version)
     return results
 
 
