@@ -62,7 +62,8 @@ def page():
     yield "10 s clip at 16 kHz where there is a clip. All programs took turns in one run, so a busy machine"
     yield "was busy for all of them. The numbers that were computed were compared first; a peer that"
     yield "computes less or something else says so. A ratio is the fastest peer's time over ours; \"wanted\" is"
-    yield "what the project aims at."
+    yield "what the project aims at. How well it detects: [accuracy](docs/accuracy.md); encoders beside"
+    yield "PyTorch and ONNX Runtime: [encoders](docs/encoders.md)."
     yield ""
     yield f"Machine: {machine['processor']}, {machine['threads']} threads, {machine['memory_gb']} GB, {machine['rustc']};"
     load = machine["load_before"][0], machine["load_after"][0]
