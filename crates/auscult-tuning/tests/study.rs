@@ -78,7 +78,7 @@ fn a_useless_candidate_comes_last() {
     let last = ranking.candidates.last().unwrap();
     assert_eq!(last.evaluation.candidate, useless);
     assert!((last.evaluation.mean_auc - 0.5).abs() < 0.05, "{last:?}");
-    assert_ne!(ranking.recommended().unwrap().evaluation.candidate, useless);
+    assert!(last.behind > 0.2, "{last:?}");
 }
 
 #[test]
