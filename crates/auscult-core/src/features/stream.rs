@@ -119,7 +119,7 @@ mod tests {
             sample_rate in prop::sample::select(vec![16_000_u32, 11_025]),
             pieces in prop::collection::vec(1_usize..9000, 1..8), seed in 1_u32..1000,
         ) {
-            let len = pieces.iter().sum::<usize>().max(1200);
+            let len = pieces.iter().sum::<usize>().max(1_700);
             let seconds = len as f64 / f64::from(sample_rate);
             let length = ClipSettings { sample_rate, seconds }.check().unwrap();
             let log_mel = LogMel::new(&LogMelSettings { convention }, length).unwrap();
