@@ -62,7 +62,7 @@ fn version_2_is_read_and_scores_close_to_version_1() {
 }
 
 #[test]
-#[ignore = "writes testdata/models/v2-*.auscult, which never change once committed"]
+#[ignore = "writes testdata/models/v2-*.auscult, which never change once committed; to make them anew, remove them and run with --run-ignored only"]
 fn write_version_2() {
     for storage in [Storage::F16, Storage::Int8] {
         let path = golden::testdata().join(format!("models/v2-{storage}.auscult"));

@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    #[ignore = "needs the large golden pack"]
+    #[ignore = "needs the large golden pack; run with AUSCULT_GOLDEN=FOLDER and --run-ignored only"]
     fn every_array_of_the_large_pack_opens() {
         let folder = shared().expect("set AUSCULT_GOLDEN to the folder of the pack");
         let mut count = 0;

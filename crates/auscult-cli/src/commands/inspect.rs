@@ -63,7 +63,7 @@ fn facts(model: &Model, front_end: &dyn FrontEnd, references: bool) -> Value {
         .collect();
     let calibration = model.calibration();
     let mut facts = json!({
-        "model_file_version": auscult_core::model_file::VERSION,
+        "model_file_version": model.file_version(),
         "settings": model.settings(),
         "axis": { "length": front_end.axis().len(), "meaning": front_end.axis().meaning() },
         "bands": bands,

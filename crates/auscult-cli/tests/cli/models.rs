@@ -185,3 +185,16 @@ fn adding_unusable_recordings_leaves_the_model_as_it_was() {
     let ran = sandbox.run("model add model.auscult bad").exits(2);
     assert!(ran.stdout.contains("25 references, were 24"), "{ran:#?}");
 }
+
+#[test]
+fn inspect_tells_the_version_of_the_file_and_not_of_the_program() {
+    let sandbox = Sandbox::with_recordings();
+    for (storage, version) in [("f32", 1), ("f16", 2), ("int8", 2)] {
+        sandbox
+            .run(&format!("fit normal -o x.auscult --clip-seconds 1 --storage {storage}"))
+            .exits(0);
+        let facts = sandbox.run("inspect x.auscult --json").exits(0).stdout;
+        let facts: serde_json::Value = serde_json::from_str(&facts).unwrap();
+        assert_eq!(facts["model_file_version"], version, "{storage}");
+    }
+}

@@ -10,6 +10,11 @@ use crate::{Model, Result};
 pub const VERSION: u32 = v1::VERSION;
 
 impl Model {
+    /// The version of the file this model is written as: the oldest that can hold it.
+    pub fn file_version(&self) -> u32 {
+        if self.settings().storage.is_default() { 1 } else { VERSION }
+    }
+
     /// The model as bytes: the same model gives the same bytes.
     ///
     /// # Errors

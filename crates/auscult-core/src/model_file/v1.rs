@@ -99,7 +99,7 @@ pub(super) fn write(model: &Model) -> Result<Vec<u8>> {
             .map(|tensor| (tensor.name.as_str(), tensor.shape.as_slice(), tensor.bytes.as_slice())),
     );
     // Files that an older program can read say so.
-    let version = if model.settings().storage.is_default() { 1 } else { VERSION };
+    let version = model.file_version();
     let envelope = serde_json::to_string(&Envelope { version, checksum, header })
         .map_err(|error| unwritable(&error))?;
     let views: std::result::Result<Vec<_>, _> = tensors
