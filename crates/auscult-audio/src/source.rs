@@ -138,7 +138,7 @@ fn expand_path(path: &Path, expanded: &mut Expanded) -> Result<()> {
 fn expand_folder(folder: &Path, expanded: &mut Expanded) -> Result<()> {
     let before = (expanded.sources.len(), expanded.problems.len());
     let files = files_below(folder, &mut expanded.problems);
-    for path in files.into_iter().filter(|path| has_known_extension(path)) {
+    for path in files.into_iter().filter(|path| is_sound_name(path)) {
         let visit = visit_below(folder, &path);
         expanded.sources.push(Source { visit, ..Source::new(Location::File(path)) });
     }
@@ -241,7 +241,8 @@ fn list(folder: &Path, seen: &mut HashSet<PathBuf>) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-fn has_known_extension(path: &Path) -> bool {
+/// Whether the file's name ends like that of a sound file, such as `.wav` or `.flac`.
+pub fn is_sound_name(path: &Path) -> bool {
     path.extension()
         .is_some_and(|found| EXTENSIONS.iter().any(|known| found.eq_ignore_ascii_case(known)))
 }

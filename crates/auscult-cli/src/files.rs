@@ -56,17 +56,52 @@ pub(crate) fn check_target(path: &Path) -> anyhow::Result<()> {
     }
 }
 
+/// Refuses a file that cannot be written, or holds what results are made from.
+pub(crate) fn check_result_target(
+    path: &Path,
+    inputs: impl IntoIterator<Item = impl AsRef<Path>>,
+) -> anyhow::Result<()> {
+    check_target(path)?;
+    protect(path, inputs)
+}
+
+/// Refuses to write results over what they are made from: an input, a recording or a model.
+pub(crate) fn protect(
+    path: &Path,
+    inputs: impl IntoIterator<Item = impl AsRef<Path>>,
+) -> anyhow::Result<()> {
+    let Ok(target) = path.canonicalize() else { return Ok(()) };
+    let is_target = |input: &Path| input.canonicalize().is_ok_and(|input| input == target);
+    let name = path.display();
+    anyhow::ensure!(
+        !inputs.into_iter().any(|input| is_target(input.as_ref())),
+        "cannot write {name}: this command reads it; give another file"
+    );
+    let held = match path.metadata() {
+        Ok(found) if found.len() > 0 && auscult_audio::is_sound_name(path) => "a recording",
+        Ok(found) if found.len() > 0 && is_model(path) => "a model",
+        _ => return Ok(()),
+    };
+    anyhow::bail!("{name} exists and is {held}; give another file, or remove it first")
+}
+
 /// Refuses to write a model over anything that never was one, such as a recording.
 pub(crate) fn check_model_target(path: &Path) -> anyhow::Result<()> {
     check_target(path)?;
-    let is_empty = path.metadata().map_or(true, |found| found.len() == 0);
-    match auscult_store::load(path) {
-        Err(Error::Model { source: auscult_core::Error::ForeignModel { .. }, .. }) if !is_empty => {
-            anyhow::bail!(
-                "{} exists and is not a model; give another file after -o, or remove it first",
-                path.display()
-            )
-        }
-        _ => Ok(()),
-    }
+    let holds_something = path.metadata().is_ok_and(|found| found.len() > 0);
+    anyhow::ensure!(
+        !holds_something || is_model(path),
+        "{} exists and is not a model; give another file after -o, or remove it first",
+        path.display()
+    );
+    Ok(())
+}
+
+/// Whether the file is a model, or was one before it was damaged.
+fn is_model(path: &Path) -> bool {
+    let loaded = auscult_store::load(path);
+    let is_foreign = |error: &Error| {
+        matches!(error, Error::Model { source: auscult_core::Error::ForeignModel { .. }, .. })
+    };
+    loaded.as_ref().err().is_none_or(|error| !is_foreign(error))
 }

@@ -119,5 +119,9 @@ fn one(
     }
     let known = auscult_encoders::KNOWN.iter().map(|known| known.name);
     let known: Vec<&str> = FrontEndSettings::NAMES.iter().copied().chain(known).collect();
-    anyhow::bail!("unknown front end {name:?}; known: {}", known.join(", "))
+    anyhow::bail!(
+        "unknown front end {name:?}; known: {}; ced, beats and eat are short for the first of their kind, and \
+         + joins several",
+        known.join(", ")
+    )
 }

@@ -93,8 +93,9 @@ pub enum ClipCondition {
     },
 }
 
-/// A clip must hold at least this share of its nominal length; the rest would be padding.
-pub const SHORTEST_SHARE: f64 = 0.1;
+/// A clip must hold at least this share of its nominal length: silence fills the rest, and a clip that
+/// is mostly silence is far from every machine.
+pub const SHORTEST_SHARE: f64 = 0.5;
 
 /// A signal whose peak is below -96 dBFS is below the last bit of 16-bit sound.
 const SILENCE_PEAK: f32 = 1.0 / 65_536.0;
@@ -164,7 +165,7 @@ impl std::fmt::Display for ClipCondition {
             ),
             Self::TooShort { samples, needed } => write!(
                 formatter,
-                "too short: {samples} samples, at least {needed} are needed; record longer or lower the clip length"
+                "too short: {samples} samples, at least {needed} (half a clip) are needed; record longer, or fit and score shorter clips"
             ),
         }
     }
@@ -191,8 +192,8 @@ mod tests {
         broken[77] = f32::NAN;
         assert_eq!(ClipCondition::of(&broken, length()), ClipCondition::NotFinite { sample: 77 });
         assert_eq!(
-            ClipCondition::of(&tone[..100], length()),
-            ClipCondition::TooShort { samples: 100, needed: 1_600 }
+            ClipCondition::of(&tone[..7_999], length()),
+            ClipCondition::TooShort { samples: 7_999, needed: 8_000 }
         );
     }
 

@@ -200,7 +200,7 @@ fn show_reference(reference: &Provenance) -> String {
         text = format!("{text} at {:.1} s", reference.start_seconds);
     }
     if let Some(visit) = &reference.visit {
-        text = format!("{text} (visit {visit})");
+        text = format!("{text} (of visit {visit})");
     }
     text
 }

@@ -32,6 +32,13 @@ named_choices!(CalibrationScheme, "calibration scheme", {
     Split => "split",
 });
 
+impl CalibrationScheme {
+    /// Whether somebody chose what is left out, and so vouches for it.
+    pub(crate) fn is_chosen(self) -> bool {
+        !matches!(self, Self::Auto | Self::Split)
+    }
+}
+
 /// What was left out to learn how unseen normal sound scores.
 ///
 /// Clips of one visit resemble each other, so leaving out single clips promises too few false

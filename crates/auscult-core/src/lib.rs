@@ -51,7 +51,7 @@ pub use crate::{
     aggregation::Combine,
     bands::{BandLayout, BandSettings},
     beam::{Beam, BeamSettings, FittedBeam, Method},
-    calibration::{Calibration, Confidence, FalseAlarmRate, Promise, Verdict},
+    calibration::{Calibration, Confidence, FalseAlarmRate, Promise, Standing, Verdict},
     clip::{ClipCondition, ClipLength, ClipSettings},
     density::{DensityExponent, DensityRule},
     detector::{Detector, Scorer},

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Beam, BeamSettings, Calibration, CalibrationScheme, ClipScore, ClipSettings, ClipVectors,
     Confidence, Detector, Error, FalseAlarmRate, FittedBeam, FrontEnd, FrontEndIdentity, Groups,
-    Promise, Provenance, References, Result, Scorer, Storage, Verdict,
+    Promise, Provenance, References, Result, Scorer, Standing, Storage, Verdict,
     alarm::AlarmSettings,
     beam::BandFit,
     calibration::CalibrationClip,
@@ -287,8 +287,8 @@ impl Model {
     /// calibration clips of it. `None` if no reference is of that domain.
     pub fn judge_of_domain(&self, domain: &str) -> Option<Judge> {
         let calibration = self.calibration.of_domain(domain);
-        let promise = self.settings.promise();
-        (!calibration.scores().is_empty()).then_some(Judge { calibration, promise })
+        let (promise, scheme) = (self.settings.promise(), self.settings.calibration);
+        (!calibration.scores().is_empty()).then_some(Judge { calibration, promise, scheme })
     }
 
     /// At most `most` references with their left-out scores, the highest first: the least normal
@@ -308,11 +308,13 @@ impl Model {
         scored
     }
 
-    /// Everything remarkable about a clip's recording: the remarks on itself, and one on its level if
-    /// that is far from the levels of the references.
+    /// Everything remarkable about a clip's recording: the remarks on itself, one if it is shorter
+    /// than a clip, and one on its level if that is far from the levels of the references.
     pub fn remarks(&self, quality: &ClipQuality) -> Vec<Remark> {
         let levels = self.references().provenance().iter().filter_map(|from| from.level_dbfs);
-        quality.remarks().chain(quality::loudness(quality.level_dbfs, levels)).collect()
+        let own =
+            quality.shortness(self.settings.clip.seconds).into_iter().chain(quality.remarks());
+        own.chain(quality::loudness(quality.level_dbfs, levels)).collect()
     }
 
     /// This model with a rule for alarms, or without one.
@@ -366,9 +368,14 @@ impl Model {
         self.calibration.threshold(self.settings.promise())
     }
 
-    /// Whether the promise can be kept, or the threshold is only provisional.
-    pub fn keeps_promise(&self) -> bool {
-        self.calibration.keeps(self.settings.promise())
+    /// What the threshold is worth: promised, provisional or none, and what is missing.
+    pub fn standing(&self) -> Standing {
+        self.standing_of(self.settings.promise())
+    }
+
+    /// What the threshold of another promise would be worth.
+    pub fn standing_of(&self, promise: Promise) -> Standing {
+        Standing::of(&self.calibration, promise, self.settings.calibration)
     }
 
     pub(crate) fn from_parts(
@@ -385,6 +392,7 @@ impl Model {
 pub struct Judge {
     calibration: Calibration,
     promise: Promise,
+    scheme: CalibrationScheme,
 }
 
 impl Judge {
@@ -398,9 +406,14 @@ impl Judge {
         self.calibration.threshold(self.promise)
     }
 
-    /// Whether the promise can be kept within the domain.
-    pub fn keeps_promise(&self) -> bool {
-        self.calibration.keeps(self.promise)
+    /// What that threshold is worth.
+    pub fn standing(&self) -> Standing {
+        Standing::of(&self.calibration, self.promise, self.scheme)
+    }
+
+    /// Scores of unseen normal clips of the domain.
+    pub fn calibration(&self) -> &Calibration {
+        &self.calibration
     }
 }
 

@@ -11,6 +11,8 @@ use serde::Serialize;
 /// What was measured on one clip. Levels are never below -200 dBFS.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct ClipQuality {
+    /// Length of the sound, before silence fills a clip up.
+    pub seconds: f64,
     /// Root mean square without the offset; a full-scale square wave is 0 dBFS.
     pub level_dbfs: f64,
     /// Largest absolute value.
@@ -56,6 +58,8 @@ pub enum Remark {
     Hum(Hum),
     /// The spectrum ends here, as after upsampling or a low-pass filter.
     NarrowBand(f64),
+    /// Shorter than a clip: seconds of sound, and seconds of the clip.
+    Short(f64, f64),
     /// So many dB louder than the loudest reference, or quieter than the quietest if negative.
     Loudness(f64),
 }
@@ -91,6 +95,9 @@ pub(crate) fn loudness(level_dbfs: f64, references: impl Iterator<Item = f64>) -
     (lowest <= highest && beyond.abs() >= LOUDNESS_DB).then_some(Remark::Loudness(beyond))
 }
 
+/// Recorders cut a little early; less than this share of a clip is remarked on.
+const WHOLE_SHARE: f64 = 0.95;
+
 /// Share of the energy in lines of the mains that is remarked on, with at least two lines.
 const HUM_SHARE: f64 = 0.2;
 
@@ -109,6 +116,12 @@ impl ClipQuality {
         .into_iter()
         .flatten()
     }
+
+    /// A remark if silence fills a noticeable part of a clip of so many seconds.
+    pub fn shortness(&self, clip_seconds: f64) -> Option<Remark> {
+        (self.seconds < WHOLE_SHARE * clip_seconds)
+            .then_some(Remark::Short(self.seconds, clip_seconds))
+    }
 }
 
 impl Remark {
@@ -121,6 +134,7 @@ impl Remark {
             Self::Dropouts(..) => "dropouts",
             Self::Hum(_) => "mains hum",
             Self::NarrowBand(_) => "narrow band",
+            Self::Short(..) => "short",
             Self::Loudness(_) => "loudness",
         }
     }
@@ -158,6 +172,11 @@ impl fmt::Display for Remark {
                 formatter,
                 "narrow band: nothing above {:.1} kHz, as after upsampling or a low-pass filter; compare only with references recorded the same way",
                 hertz / 1000.0
+            ),
+            Self::Short(seconds, clip_seconds) => write!(
+                formatter,
+                "short: {seconds:.1} s of sound, silence fills the clip up to {clip_seconds:.1} s; its score says \
+                 little unless the references are as short: record longer, or fit and score shorter clips"
             ),
             Self::Loudness(decibels) => {
                 let (than, reference) =
@@ -230,6 +249,7 @@ impl QualityMeter {
         };
         let has_spectrum = self.average_power(samples, levels.offset as f32);
         Some(ClipQuality {
+            seconds: samples.len() as f64 / self.sample_rate,
             level_dbfs: levels.dbfs(),
             peak_dbfs: decibels(f64::from(levels.peak).powi(2)),
             clipped_share: levels.clipped as f64 / samples.len() as f64,
@@ -533,6 +553,14 @@ mod tests {
         assert_eq!(loudness(0.0, std::iter::empty()), None);
         assert!(remark(-5.0).unwrap().to_string().contains("20 dB louder than the loudest"));
         assert!(remark(-50.0).unwrap().to_string().contains("20 dB quieter than the quietest"));
+    }
+
+    #[test]
+    fn a_clip_that_silence_fills_up_is_short() {
+        let quality = measure(&scaled(&noise(16_000), 0.5));
+        assert_eq!(quality.shortness(1.0), None);
+        assert_eq!(quality.shortness(1.04), None, "a recorder that cut a little early");
+        assert_eq!(quality.shortness(1.5), Some(Remark::Short(1.0, 1.5)));
     }
 
     #[test]

@@ -2,7 +2,11 @@
 
 use serde_json::{Value, json};
 
-use crate::{ReportClip, page::Page, sections::quality::MOST_TO_HEAR};
+use crate::{
+    ReportClip,
+    page::{Page, Threshold},
+    sections::quality::MOST_TO_HEAR,
+};
 
 pub(crate) fn write(page: &Page<'_>) -> serde_json::Result<String> {
     let input = page.input;
@@ -41,8 +45,17 @@ fn model(page: &Page<'_>) -> Value {
             "scores": calibration.scores(),
             "effective_clips": calibration.effective_count(),
         },
-        "thresholds": page.thresholds,
+        "thresholds": page.thresholds.iter().map(threshold).collect::<Vec<Value>>(),
         "least_normal": least_normal,
+    })
+}
+
+fn threshold(threshold: &Threshold) -> Value {
+    json!({
+        "domain": threshold.domain,
+        "value": threshold.value,
+        "promised": threshold.standing.is_promised(),
+        "missing": threshold.standing.lack().map(|lack| lack.to_string()),
     })
 }
 

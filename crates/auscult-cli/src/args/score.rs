@@ -1,6 +1,6 @@
 //! `auscult score` and `auscult explain`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use auscult_core::FalseAlarmRate;
 use clap::Args;
@@ -30,6 +30,13 @@ pub(crate) struct ScoringArguments {
     /// Share of normal clips that may be called anomalous, such as 5% or 0.01, if not the model's.
     #[arg(long, value_name = "RATE", allow_negative_numbers = true, help_heading = None)]
     pub(crate) false_alarm_rate: Option<FalseAlarmRate>,
+}
+
+impl ScoringArguments {
+    /// Everything that is read.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = &Path> {
+        self.input.paths.iter().map(Path::new).chain([self.model.as_path()])
+    }
 }
 
 #[derive(Debug, Args)]

@@ -13,7 +13,8 @@ fn alarm(raise: usize, window: usize, clear: usize, hop_seconds: f64) -> AlarmSe
     let standard = AlarmSettings::default();
     // One clip that comes late is not yet a silent sensor.
     let no_data_after_seconds = standard.no_data_after_seconds.max(3.0 * hop_seconds);
-    AlarmSettings { raise, window, clear, no_data_after_seconds, ..standard }
+    let hop_seconds = Some(hop_seconds);
+    AlarmSettings { raise, window, clear, no_data_after_seconds, hop_seconds, ..standard }
 }
 
 /// How an alarm budget can be kept.
@@ -26,7 +27,9 @@ pub(super) struct BudgetFacts {
     choices: Vec<Choice>,
     /// The most sensitive choice that today's calibration can promise.
     chosen: Option<Choice>,
-    /// What left-out sound did with it.
+    /// Why none can be promised.
+    lack: Option<String>,
+    /// What left-out sound did with the chosen one.
     replay: Option<Replay>,
 }
 
@@ -39,14 +42,14 @@ impl BudgetFacts {
     ) -> anyhow::Result<Self> {
         alarm(1, 1, clear, hop_seconds).check()?;
         let choices = budget.choices(hop_seconds, clear)?;
-        let worth = model.calibration().effective_count();
-        let possible = choices.iter().filter(|choice| choice.calibration_clips as f64 <= worth);
+        let promise = |choice: &Choice| Promise { rate: choice.rate, confidence: None };
+        let possible =
+            choices.iter().filter(|choice| model.standing_of(promise(choice)).is_promised());
         let chosen = possible.max_by(|a, b| {
             f64::from(a.rate).total_cmp(&f64::from(b.rate)).then(b.raise.cmp(&a.raise))
         });
         let replay = chosen.and_then(|choice| {
-            let promise = Promise { rate: choice.rate, confidence: None };
-            let threshold = model.calibration().promised_threshold(promise)?;
+            let threshold = model.calibration().promised_threshold(promise(choice))?;
             let settings = alarm(choice.raise, choice.window, clear, hop_seconds);
             let recordings = model.left_out_recordings();
             Some(Replay::new(
@@ -57,7 +60,16 @@ impl BudgetFacts {
                 budget.period,
             ))
         });
+        let easiest = choices.iter().min_by_key(|choice| choice.calibration_clips);
+        let lack = match (chosen, easiest) {
+            (Some(_), _) => None,
+            (None, Some(easiest)) => {
+                model.standing_of(promise(easiest)).lack().map(|lack| lack.to_string())
+            }
+            (None, None) => Some("no rule keeps this budget with clips so often".to_owned()),
+        };
         Ok(Self {
+            lack,
             budget: budget.to_string(),
             period: budget.period.name(),
             hop_seconds,
@@ -66,6 +78,11 @@ impl BudgetFacts {
             choices,
             replay,
         })
+    }
+
+    /// Whether there is a rule that keeps the budget.
+    pub(super) fn is_kept(&self) -> bool {
+        self.chosen.is_some()
     }
 
     /// The model with the chosen rate and rule; as it was if none can be promised.
@@ -98,18 +115,23 @@ impl BudgetFacts {
         );
         let choice = match (&self.chosen, &self.replay) {
             (Some(choice), Some(replay)) => format!(
-                "chosen: {} of {} clips at a clip rate of {}\nreplayed {:.1} h of left-out normal sound: {} alarms; \
+                "chosen: {} of {} clips at a clip rate of {}: so many single clips may be called anomalous, an alarm \
+                 needs {} of them among {}\nreplayed {:.1} h of left-out normal sound: {} alarms; \
                  that rules out more than {:.0} a {} (95 % confidence), not fewer\n",
                 choice.raise,
                 choice.window,
                 choice.rate,
+                choice.raise,
+                choice.window,
                 replay.seconds / 3600.0,
                 replay.alarms,
                 replay.most_per_period,
                 self.period
             ),
-            _ => "none of these can be promised yet: record more visits; the false-alarm rate stays as it was\n"
-                .to_owned(),
+            _ => format!(
+                "none of these can be promised yet: {}; the false-alarm rate stays as it was, without a rule\n",
+                self.lack.as_deref().unwrap_or("the replay failed")
+            ),
         };
         head + &table.render() + &choice
     }

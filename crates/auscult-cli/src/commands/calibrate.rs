@@ -1,7 +1,7 @@
 //! `auscult calibrate`: what a model can promise, and what it would take to promise more.
 
 use auscult_core::{
-    Calibration, Model, Promise,
+    Model, Promise, Standing,
     calibration::{
         gamma::{GammaFit, GammaForm},
         tail::{ExtrapolatedThreshold, extrapolate},
@@ -36,16 +36,27 @@ pub(crate) fn run(arguments: &CalibrateArguments, printer: &Printer) -> anyhow::
     if let Some(budget) = &budget {
         model = budget.apply(model)?;
     }
-    let facts = Facts::new(&model, model.settings().promise(), budget);
+    let facts = Facts::new(&model, budget);
     if arguments.json {
         printer.line(serde_json::to_string_pretty(&facts)?)?;
     } else {
         printer.text(&facts.describe())?;
         warn_about_calibration(&model, printer);
     }
-    if let Some(lock) = lock {
-        lock.save(&model)?;
-        printer.note(format!("saved in {}", arguments.model.display()));
+    let is_kept = facts.budget.as_ref().is_none_or(BudgetFacts::is_kept);
+    match lock {
+        Some(_) if !is_kept => {
+            let name = arguments.model.display();
+            printer.problem(format!(
+                "nothing was saved: no alarm rule keeps the budget; {name} is as it was"
+            ));
+            return Ok(Outcome::Incomplete);
+        }
+        Some(lock) => {
+            lock.save(&model)?;
+            printer.note(format!("saved in {}", arguments.model.display()));
+        }
+        None => {}
     }
     Ok(Outcome::Done)
 }
@@ -76,23 +87,30 @@ struct DomainFacts {
     clips: usize,
     effective_clips: f64,
     threshold: Option<f64>,
+    provisional_threshold: Option<f64>,
+}
+
+/// A threshold as the promised or the provisional one that it is.
+fn by_standing(threshold: Option<f64>, standing: Standing) -> (Option<f64>, Option<f64>) {
+    if standing.is_promised() { (threshold, None) } else { (None, threshold) }
 }
 
 impl Facts {
-    fn new(model: &Model, promise: Promise, budget: Option<BudgetFacts>) -> Self {
-        let calibration = model.calibration();
-        let threshold = calibration.promised_threshold(promise);
-        let provisional_threshold =
-            if threshold.is_none() { calibration.threshold(promise) } else { None };
+    fn new(model: &Model, budget: Option<BudgetFacts>) -> Self {
+        let (calibration, promise) = (model.calibration(), model.settings().promise());
+        let (threshold, provisional_threshold) = by_standing(model.threshold(), model.standing());
         let gamma = |form| GammaFit::new(calibration.scores(), form).ok()?.quantile(0.9).ok();
         let domain = |domain: &str| {
-            let own: Calibration = calibration.of_domain(domain);
-            DomainFacts {
+            let judge = model.judge_of_domain(domain)?;
+            let (threshold, provisional_threshold) =
+                by_standing(judge.threshold(), judge.standing());
+            Some(DomainFacts {
                 domain: domain.to_owned(),
-                clips: own.scores().len(),
-                effective_clips: own.effective_count(),
-                threshold: own.promised_threshold(promise),
-            }
+                clips: judge.calibration().scores().len(),
+                effective_clips: judge.calibration().effective_count(),
+                threshold,
+                provisional_threshold,
+            })
         };
         Self {
             promise: promise.to_string(),
@@ -106,7 +124,7 @@ impl Facts {
                 .map_or_else(|| extrapolate(calibration, promise.rate), |_| None),
             dcase_gamma_90_percent: [GammaForm::TwoParameters, GammaForm::ThreeParameters]
                 .map(gamma),
-            domains: calibration.domain_names().into_iter().map(domain).collect(),
+            domains: calibration.domain_names().into_iter().filter_map(domain).collect(),
             budget,
         }
     }
@@ -153,7 +171,10 @@ impl Facts {
                 format!(
                     "{}: threshold {}, {} clips worth {:.0}",
                     domain.domain,
-                    show(domain.threshold),
+                    domain.provisional_threshold.map_or_else(
+                        || show(domain.threshold),
+                        |provisional| format!("{provisional:.4} (provisional)")
+                    ),
                     domain.clips,
                     domain.effective_clips.floor()
                 ),

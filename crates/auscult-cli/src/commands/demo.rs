@@ -55,12 +55,12 @@ pub(crate) fn run(arguments: &DemoArguments, printer: &Printer) -> anyhow::Resul
         clips.push(clip);
         Ok(())
     })?;
-    printer.text(&table.render(&scoring.model, scored.quality.as_ref()))?;
+    printer.text(&table.render(&scoring.closing_lines(&scored)))?;
     printer.line(tally(&clips))?;
 
     let page = folder.join("report.html");
     let title = format!("Synthetic {machine}");
-    let report = Report::new(&title, &scoring, clips, |clip| Some(truth(clip).to_owned()));
+    let report = Report::new(&title, &scoring, &scored, clips, |clip| Some(truth(clip).to_owned()));
     report.write_page(&page)?;
     printer.line(strong("\n4. Read the report"))?;
     printer.line(format!("{} (opens in any browser, no network needed)", page.display()))?;

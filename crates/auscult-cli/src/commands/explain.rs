@@ -18,6 +18,7 @@ pub(crate) fn run(arguments: &ExplainArguments, printer: &Printer) -> anyhow::Re
                 "path": clip.label,
                 "start_seconds": clip.start_seconds,
                 "verdict": clip.verdict(),
+                "promised": scoring.standing(clip.domain.as_deref()).is_promised(),
                 "score": clip.finding.as_ref().map(|finding| finding.scored.score.value),
                 "explanation": explanation,
             }));
@@ -34,5 +35,6 @@ pub(crate) fn run(arguments: &ExplainArguments, printer: &Printer) -> anyhow::Re
     if arguments.json {
         printer.line(serde_json::to_string_pretty(&records)?)?;
     }
+    scoring.tell_shortcomings(&scored, printer);
     Ok(if scored.complete { Outcome::Done } else { Outcome::Incomplete })
 }

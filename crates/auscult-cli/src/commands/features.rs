@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &FeaturesArguments, printer: &Printer) -> anyhow::R
         "say where features go: --npy FILE, --npz FILE or --csv"
     );
     for target in arguments.npy.iter().chain(&arguments.npz) {
-        files::check_target(target)?;
+        files::check_result_target(target, &arguments.input.paths)?;
     }
     let (clip, front_end) = fit::front_end(&arguments.front_end)?;
     let axis_len = front_end.axis().len();

@@ -59,7 +59,10 @@ pub(crate) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
         printer.text(&summary.to_string())?;
     }
     warn_about_calibration(&model, printer);
-    let complete = found_all && summary.counts.skipped == 0;
+    if !summary.keeps_budget() {
+        printer.problem("the model has no alarm rule: none keeps the budget of --at-most yet");
+    }
+    let complete = found_all && summary.counts.skipped == 0 && summary.keeps_budget();
     Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
 }
 

@@ -40,7 +40,8 @@ pub(super) fn gather(
     known: Option<&References>,
     printer: &Printer,
 ) -> anyhow::Result<Gathered> {
-    let front_end = &reading.front_end;
+    let (front_end, clip_seconds) =
+        (&reading.front_end, reading.settings().settings().clip_seconds);
     let mut references = References::new(front_end.views(), front_end.axis().len());
     let (mut counts, mut quality) = (Counts::default(), QualityTally::default());
     let mut seen: BTreeMap<String, String> = known
@@ -63,7 +64,17 @@ pub(super) fn gather(
             let quality = worker.meter.measure(&clip.samples);
             Ok((worker.vectors.clone(), memory::digest(&clip.samples), quality))
         },
-        |file| remember(file, &mut references, &mut seen, &mut counts, &mut quality, printer),
+        |file| {
+            remember(
+                file,
+                clip_seconds,
+                &mut references,
+                &mut seen,
+                &mut counts,
+                &mut quality,
+                printer,
+            )
+        },
     )?;
     if references.is_empty() && read_all {
         let files = count(counts.files, "file");
@@ -79,6 +90,7 @@ type Extracted = Result<(ClipVectors, String, Option<ClipQuality>), String>;
 
 fn remember(
     file: FileOutcome<Extracted>,
+    clip_seconds: f64,
     references: &mut References,
     seen: &mut BTreeMap<String, String>,
     counts: &mut Counts,
@@ -104,7 +116,10 @@ fn remember(
                 });
             }
             Ok((vectors, digest, quality)) => {
-                let remarks: Vec<Remark> = quality.iter().flat_map(ClipQuality::remarks).collect();
+                let remarks: Vec<Remark> = quality
+                    .iter()
+                    .flat_map(|it| it.shortness(clip_seconds).into_iter().chain(it.remarks()))
+                    .collect();
                 let level_dbfs = quality.map(|quality| quality.level_dbfs);
                 tally.add(&name, level_dbfs, &remarks, None, printer);
                 seen.insert(digest.clone(), name);

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use auscult_core::{FrontEnd, Model, alarm::AlarmSettings};
 use serde_json::{Value, json};
 
+use super::summary::shortcoming;
 use crate::{
     Outcome,
     args::InspectArguments,
@@ -74,7 +75,7 @@ fn facts(model: &Model, front_end: &dyn FrontEnd, references: bool) -> Value {
             "clips": calibration.scores().len(),
             "effective_clips": calibration.effective_count(),
             "threshold": model.threshold(),
-            "promised": model.keeps_promise(),
+            "promised": model.standing().is_promised(),
         },
     });
     if references {
@@ -96,12 +97,9 @@ fn describe(model: &Model, front_end: &dyn FrontEnd) -> String {
         })
         .collect();
     let threshold = match model.threshold() {
-        Some(threshold) if model.keeps_promise() => format!("{threshold:.4}"),
-        Some(threshold) => format!("{threshold:.4}, provisional: too few visits to promise it"),
-        None => format!(
-            "none: needs {} independent calibration clips",
-            settings.promise().calibration_floor()
-        ),
+        Some(threshold) if model.standing().is_promised() => format!("{threshold:.4}"),
+        Some(threshold) => format!("{threshold:.4}, provisional"),
+        None => "none yet".to_owned(),
     };
     let rows = [
         (
@@ -149,6 +147,7 @@ fn describe(model: &Model, front_end: &dyn FrontEnd) -> String {
             ),
         ),
         ("threshold", format!("{threshold} (at most {} false alarms)", settings.promise())),
+        ("promise", promise(model)),
         ("alarm", alarm(settings.alarm)),
     ];
     let line = |(name, value): &(&str, String)| {
@@ -157,12 +156,21 @@ fn describe(model: &Model, front_end: &dyn FrontEnd) -> String {
     format!("{}\n{}", rows.iter().map(line).collect::<Vec<_>>().concat(), bands(model, front_end))
 }
 
+fn promise(model: &Model) -> String {
+    let kept = || "the calibration is worth it".to_owned();
+    shortcoming(model.standing()).unwrap_or_else(kept)
+}
+
 fn alarm(settings: Option<AlarmSettings>) -> String {
     settings.map_or_else(
         || "no rule; auscult calibrate --at-most chooses one".to_owned(),
         |alarm| {
-            let AlarmSettings { raise, window, clear, .. } = alarm;
-            format!("{raise} of {window} clips raise it, {clear} normal ones in a row clear it")
+            let AlarmSettings { raise, window, clear, hop_seconds, .. } = alarm;
+            let pace = hop_seconds.map(|hop| format!("; chosen for a clip every {hop} s"));
+            let pace = pace.unwrap_or_default();
+            format!(
+                "{raise} of {window} clips raise it, {clear} normal ones in a row clear it{pace}"
+            )
         },
     )
 }

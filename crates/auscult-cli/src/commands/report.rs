@@ -5,7 +5,7 @@ use std::path::Path;
 use auscult_audio::{ClipReader, Location};
 use auscult_report::{MOST_DETAILS, ReportClip, ReportInput, ReportSound};
 
-use super::scoring::{CheckedClip, Scoring};
+use super::scoring::{CheckedClip, Scored, Scoring};
 use crate::{
     Outcome,
     args::ReportArguments,
@@ -16,7 +16,7 @@ use crate::{
 pub(crate) fn run(arguments: &ReportArguments, printer: &Printer) -> anyhow::Result<Outcome> {
     let json_file = arguments.json.as_deref().filter(|path| *path != Path::new("-"));
     for path in arguments.output.as_deref().into_iter().chain(json_file) {
-        files::check_target(path)?;
+        files::check_result_target(path, arguments.scoring.inputs())?;
     }
     let mut scoring = Scoring::new(&arguments.scoring)?;
     scoring.explain = true;
@@ -29,7 +29,7 @@ pub(crate) fn run(arguments: &ReportArguments, printer: &Printer) -> anyhow::Res
     let title = arguments.title.as_deref().unwrap_or(&stem);
     let anomalous = clips.iter().filter(|clip| clip.is_anomalous()).count();
     let told = format!("{}, {anomalous} anomalous", count(clips.len(), "clip"));
-    let report = Report::new(title, &scoring, clips, |_| None);
+    let report = Report::new(title, &scoring, &scored, clips, |_| None);
     if let Some(path) = &arguments.output {
         report.write_page(path)?;
         printer.note(format!("{}: {told}", path.display()));
@@ -42,6 +42,7 @@ pub(crate) fn run(arguments: &ReportArguments, printer: &Printer) -> anyhow::Res
         (Some(_), None) => printer.line(report.json()?)?,
         (None, None) => {}
     }
+    scoring.tell_shortcomings(&scored, printer);
     Ok(if scored.complete { Outcome::Done } else { Outcome::Incomplete })
 }
 
@@ -59,11 +60,12 @@ impl<'a> Report<'a> {
     pub(super) fn new(
         title: &'a str,
         scoring: &'a Scoring,
+        scored: &Scored,
         clips: Vec<CheckedClip>,
         truth: impl Fn(&CheckedClip) -> Option<String>,
     ) -> Self {
         let listed = furthest(&clips);
-        let mut notes = Vec::new();
+        let mut notes: Vec<String> = scoring.alarm_words(scored).into_iter().collect();
         let clips = clips
             .into_iter()
             .enumerate()

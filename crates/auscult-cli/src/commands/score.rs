@@ -3,17 +3,13 @@
 use anyhow::Context;
 use auscult_core::{Model, Verdict};
 
-use super::{
-    scoring::{CheckedClip, Scoring},
-    summary::missing,
-};
+use super::scoring::{CheckedClip, Scoring};
 use crate::{
     Outcome,
     args::ScoreArguments,
     files,
     output::{Format, Record, RecordWriter},
     printer::{self, Printer},
-    quality::QualitySummary,
     table::{Align, Table},
 };
 
@@ -25,14 +21,22 @@ pub(crate) fn run(arguments: &ScoreArguments, printer: &Printer) -> anyhow::Resu
         !arguments.explain || !matches!(format, Some(Format::Csv | Format::Parquet(_))),
         "--explain goes with the table, --json or --jsonl; CSV and Parquet have no place for sentences"
     );
+    anyhow::ensure!(
+        !arguments.columns.quality || format.is_some(),
+        "--quality adds columns to --csv and --parquet (JSON always has them); name one of them"
+    );
+    let output = arguments.format.output.as_deref();
+    if let Some(output) = output {
+        // Devices and pipes are fine: these results are written as they come.
+        files::protect(output, arguments.scoring.inputs())?;
+    }
     if let Some(Format::Parquet(path)) = &format {
-        files::check_target(path)?;
+        files::check_result_target(path, arguments.scoring.inputs())?;
     }
     let mut scoring = Scoring::new(&arguments.scoring)?;
     // The table names the band that differs most, so it needs reasons too.
     scoring.explain = arguments.explain || format.is_none();
     let is_json = matches!(format, Some(Format::Json | Format::JsonLines));
-    let output = arguments.format.output.as_deref();
     let mut writer = format
         .map(|format| RecordWriter::new(&format, columns(&scoring.model, arguments), output))
         .transpose()?;
@@ -41,15 +45,18 @@ pub(crate) fn run(arguments: &ScoreArguments, printer: &Printer) -> anyhow::Resu
     let scored = scoring.run(&arguments.scoring.input.paths, printer, |clip| {
         anomalous += usize::from(clip.is_anomalous());
         if let Some(writer) = &mut writer {
-            return writer.write(record(&clip, arguments, is_json)?).context(NOT_WRITTEN);
+            let promised = scoring.standing(clip.domain.as_deref()).is_promised();
+            let record = record(&clip, promised, arguments, is_json)?;
+            return writer.write(record).context(NOT_WRITTEN);
         }
         table.add(&clip, arguments.explain);
         Ok(())
     })?;
     if let Some(writer) = writer {
         writer.finish().context(NOT_WRITTEN)?;
+        scoring.tell_shortcomings(&scored, printer);
     } else {
-        printer.text(&table.render(&scoring.model, scored.quality.as_ref()))?;
+        printer.text(&table.render(&scoring.closing_lines(&scored)))?;
     }
     Ok(match scored.complete {
         false => Outcome::Incomplete,
@@ -78,7 +85,8 @@ fn columns(model: &Model, arguments: &ScoreArguments) -> Vec<String> {
     columns
 }
 
-const QUALITY_COLUMNS: [&str; 10] = [
+const QUALITY_COLUMNS: [&str; 11] = [
+    "seconds",
     "level_dbfs",
     "peak_dbfs",
     "clipped_share",
@@ -95,6 +103,7 @@ fn with_quality(record: Record, clip: &CheckedClip) -> Record {
     let quality = clip.quality.as_ref();
     let hum = quality.and_then(|quality| quality.hum);
     let numbers = [
+        quality.map(|quality| quality.seconds),
         quality.map(|quality| quality.level_dbfs),
         quality.map(|quality| quality.peak_dbfs),
         quality.map(|quality| quality.clipped_share),
@@ -118,7 +127,12 @@ pub(super) fn remark_names(clip: &CheckedClip) -> Vec<&'static str> {
     remarks.chain(clip.copy_of.as_ref().map(|_| "copy")).collect()
 }
 
-fn record(clip: &CheckedClip, arguments: &ScoreArguments, is_json: bool) -> anyhow::Result<Record> {
+fn record(
+    clip: &CheckedClip,
+    promised: bool,
+    arguments: &ScoreArguments,
+    is_json: bool,
+) -> anyhow::Result<Record> {
     let scored = clip.finding.as_ref().map(|finding| &finding.scored);
     let mut record = Record::default()
         .text("path", &clip.label)
@@ -137,6 +151,8 @@ fn record(clip: &CheckedClip, arguments: &ScoreArguments, is_json: bool) -> anyh
     }
     if is_json {
         record = record
+            .nested("promised", &promised)?
+            .nested("alarm", &clip.alarm)?
             .nested("domain", &clip.domain)?
             .nested("quality", &clip.quality)?
             .nested("remarks", &remark_names(clip))?
@@ -206,27 +222,21 @@ impl ScoreTable {
         }
     }
 
-    pub(super) fn render(&self, model: &Model, quality: Option<&QualitySummary>) -> String {
+    /// The table, the reasons, the counts, and the closing lines.
+    pub(super) fn render(&self, closing_lines: &[String]) -> String {
         let [normal, anomalous, undecided, unscored] = self.counts;
         if self.counts == [0; 4] {
             return "nothing was scored\n".to_owned();
         }
-        let rate = model.settings().promise();
         let mut parts = vec![format!("{anomalous} anomalous, {normal} normal")];
         if undecided > 0 {
-            parts.push(format!("{undecided} undecided ({})", missing(model)));
+            parts.push(format!("{undecided} undecided"));
         }
         if unscored > 0 {
             parts.push(format!("{unscored} not scored"));
         }
-        let promise = match (undecided, model.keeps_promise()) {
-            (0, true) => format!("; at most {rate} of normal clips are called anomalous"),
-            (0, false) => format!("; verdicts are provisional: {}", missing(model)),
-            _ => String::new(),
-        };
         let (table, reasons) = (self.table.render(), self.reasons.concat());
-        let quality =
-            quality.map(|quality| format!("input quality: {quality}\n")).unwrap_or_default();
-        format!("{table}{reasons}\n{}{promise}\n{quality}", parts.join(", "))
+        let counts = parts.join(", ");
+        format!("{table}{reasons}\n{counts}\n{}\n", closing_lines.join("\n"))
     }
 }

@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use auscult_audio::{AudioClip, Extent, Location, Source};
 use auscult_core::{
-    ClipCondition, ClipQuality, Explanation, Judge, Model, ScoredClip, Verdict, quality::Remark,
+    ClipCondition, ClipQuality, Explanation, Judge, Model, ScoredClip, Standing, Verdict,
+    alarm::{AlarmMachine, AlarmState, Observation},
+    quality::Remark,
 };
 
-use super::fit::range;
+use super::{fit::range, summary::shortcoming};
 use crate::{
     args::{InputArguments, ScoringArguments},
     files, front_ends,
@@ -41,6 +43,8 @@ pub(super) struct CheckedClip {
     pub(super) finding: Option<Finding>,
     /// An earlier clip, or a reference, with the same sound.
     pub(super) copy_of: Option<String>,
+    /// The state of the machine after this clip, by the model's alarm rule.
+    pub(super) alarm: Option<AlarmState>,
 }
 
 /// What the model says of a usable clip.
@@ -53,7 +57,11 @@ pub(super) struct Finding {
 pub(super) struct Scored {
     /// Whether every clip was scored.
     pub(super) complete: bool,
-    pub(super) quality: Option<QualitySummary>,
+    quality: Option<QualitySummary>,
+    /// The domains clips were judged in; `None` for clips of no domain.
+    domains: BTreeSet<Option<String>>,
+    /// Clips that raised an alarm; `None` without a rule.
+    alarms: Option<Vec<String>>,
 }
 
 impl CheckedClip {
@@ -129,6 +137,7 @@ impl Scoring {
         let mut problems = 0;
         let mut dropped = Dropped::default();
         let (mut quality, mut heard) = (QualityTally::default(), Heard::default());
+        let (mut domains, mut alarm) = (BTreeSet::new(), Alarm::new(self)?);
         let read_all = reading::read_all(
             sources,
             &self.reading,
@@ -153,8 +162,11 @@ impl Scoring {
                         domain: self.judge(&file.source).map(|(domain, _)| domain.to_owned()),
                         finding,
                         copy_of: None,
+                        alarm: None,
                     };
                     let name = checked.name();
+                    checked.alarm = alarm.as_mut().map(|alarm| alarm.observe(&checked));
+                    domains.insert(checked.domain.clone());
                     checked.copy_of = heard.copy_of(&checked, &self.model);
                     if checked.finding.is_none() {
                         problems += 1;
@@ -180,7 +192,8 @@ impl Scoring {
         )?;
         dropped.tell(printer);
         let complete = found_all && read_all && problems == 0;
-        Ok(Scored { complete, quality: quality.summary() })
+        let alarms = alarm.map(|alarm| alarm.raised_at);
+        Ok(Scored { complete, quality: quality.summary(), domains, alarms })
     }
 
     /// What the model says of a clip; `None` if the clip cannot be scored.
@@ -212,6 +225,53 @@ impl Scoring {
     fn judge(&self, source: &Source) -> Option<(&str, &Judge)> {
         let (domain, judge) = self.judges.get_key_value(source.domain.as_ref()?)?;
         Some((domain, judge))
+    }
+
+    /// What the threshold of a domain, or of all clips, is worth.
+    pub(super) fn standing(&self, domain: Option<&str>) -> Standing {
+        let judge = domain.and_then(|domain| self.judges.get(domain));
+        judge.map_or_else(|| self.model.standing(), Judge::standing)
+    }
+
+    /// Why verdicts are not to be relied on, for each domain that clips were judged in.
+    fn shortcomings(&self, scored: &Scored) -> Vec<String> {
+        let told = |domain: &Option<String>| {
+            let told = shortcoming(self.standing(domain.as_deref()))?;
+            Some(domain.as_ref().map_or(told.clone(), |domain| format!("domain {domain}: {told}")))
+        };
+        scored.domains.iter().filter_map(told).collect()
+    }
+
+    /// Notes why verdicts are not to be relied on, where results have no place for it.
+    pub(super) fn tell_shortcomings(&self, scored: &Scored, printer: &Printer) {
+        self.shortcomings(scored).iter().for_each(|shortcoming| printer.note(shortcoming));
+    }
+
+    /// What stands below a table of the clips, a line each: what the verdicts are worth, alarms, and
+    /// input quality.
+    pub(super) fn closing_lines(&self, scored: &Scored) -> Vec<String> {
+        let mut lines = self.shortcomings(scored);
+        if lines.is_empty() {
+            let promise = self.model.settings().promise();
+            lines.push(format!("at most {promise} of normal clips are called anomalous"));
+        }
+        lines.extend(self.alarm_words(scored));
+        lines.extend(scored.quality.as_ref().map(|quality| format!("input quality: {quality}")));
+        lines
+    }
+
+    /// What the model's alarm rule made of the clips; `None` without a rule.
+    pub(super) fn alarm_words(&self, scored: &Scored) -> Option<String> {
+        let (rule, alarms) = self.model.settings().alarm.zip(scored.alarms.as_ref())?;
+        let rule =
+            format!("alarm rule ({} of {} clips, in the order given)", rule.raise, rule.window);
+        Some(match &alarms[..] {
+            [] => format!("{rule}: no alarm"),
+            [first] => format!("{rule}: alarm at {first}"),
+            [first, more @ ..] => {
+                format!("{rule}: {} alarms, the first at {first}", more.len() + 1)
+            }
+        })
     }
 
     /// A manifest may name domains the model has never heard of.
@@ -260,6 +320,39 @@ impl Heard {
         let reference = model.references().provenance().get(nearest).filter(|_| is_reference);
         let reference = || Some(format!("the reference {}", reference?.source));
         earlier.or_else(reference)
+    }
+}
+
+/// The model's alarm rule, as it hears the clips one after the other.
+struct Alarm {
+    machine: AlarmMachine,
+    hop_seconds: f64,
+    clips: usize,
+    raised_at: Vec<String>,
+}
+
+impl Alarm {
+    fn new(scoring: &Scoring) -> anyhow::Result<Option<Self>> {
+        let Some(settings) = scoring.model.settings().alarm else { return Ok(None) };
+        let reading = scoring.reading.settings().settings();
+        Ok(Some(Self {
+            machine: AlarmMachine::new(settings.check()?),
+            hop_seconds: reading.hop_seconds.unwrap_or(reading.clip_seconds),
+            clips: 0,
+            raised_at: Vec::new(),
+        }))
+    }
+
+    /// The state after a clip.
+    fn observe(&mut self, clip: &CheckedClip) -> AlarmState {
+        let verdict = clip.finding.as_ref().map(|finding| finding.scored.verdict);
+        let at = self.clips as f64 * self.hop_seconds;
+        self.clips += 1;
+        let change = self.machine.observe(at, Observation::of(clip.condition, verdict));
+        if change.is_some_and(|change| change.to == AlarmState::Alarm) {
+            self.raised_at.push(clip.name());
+        }
+        self.machine.state()
     }
 }
 

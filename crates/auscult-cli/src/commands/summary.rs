@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, fmt, path::Path};
 
-use auscult_core::{Basis, Model, Provenance};
+use auscult_core::{Basis, Model, Provenance, Standing, calibration::Missing};
 use serde::Serialize;
 
 use super::{budget::BudgetFacts, gathering::Counts};
@@ -14,53 +14,32 @@ use crate::{
 
 /// Says what the threshold cannot be trusted for.
 pub(super) fn warn_about_calibration(model: &Model, printer: &Printer) {
-    match (model.threshold(), model.keeps_promise()) {
-        (None, _) => printer.note(format!("no verdicts yet: {}", missing(model))),
-        (Some(_), false) => printer.note(format!("verdicts are provisional: {}", missing(model))),
-        (Some(_), true) => {}
-    }
-    match model.calibration().basis() {
-        Basis::Visits => {}
-        Basis::Files => printer.note(
-            "all references count as one visit: verdicts are calibrated by leaving out files, which promises \
-             too few false alarms if the files were recorded together; record on other days and add them \
-             (sub-folders, a manifest column or --visit name the visit)",
-        ),
-        Basis::Blocks => printer.note(
-            "all references come from one recording: verdicts are calibrated by leaving out parts of it, \
-             which promises too few false alarms; record on other days and add them",
-        ),
-        Basis::Clips => printer.note(
-            "verdicts are calibrated by leaving out single clips, \
-             which promises too few false alarms; record on other days and add them",
-        ),
+    let basis = model.calibration().basis();
+    match shortcoming(model.standing()) {
+        Some(shortcoming) => printer.note(shortcoming),
+        None if basis == Basis::Visits => {}
+        None => printer.note(format!(
+            "{basis} were left out, as asked for: the promise holds if they are as independent of each other \
+             as visits on other days"
+        )),
     }
 }
 
-/// What is missing for the model's promise, and what to do.
-pub(super) fn missing(model: &Model) -> String {
-    let (promise, calibration) = (model.settings().promise(), model.calibration());
-    let (clips, needed) = (calibration.scores().len(), promise.calibration_floor());
-    let worth = calibration.effective_count().floor() as usize;
-    let worth = if worth < clips {
-        let basis = calibration.basis();
-        format!("count as {worth}, because clips of the same {} score alike", basis_word(basis))
-    } else {
-        "are too few".to_owned()
+/// Why verdicts are not to be relied on, and what to do; `None` if the rate is promised.
+pub(super) fn shortcoming(standing: Standing) -> Option<String> {
+    let (verdicts, lack) = match standing {
+        Standing::Promised => return None,
+        Standing::Provisional(lack) => ("verdicts are provisional", lack),
+        Standing::Undecided(lack) => ("no verdicts yet", lack),
     };
-    format!(
-        "a false-alarm rate of {promise} needs {needed} independent normal clips, and the {clips} here {worth}; \
-         record more visits, or promise less with --false-alarm-rate"
-    )
-}
-
-/// One of what was left out.
-fn basis_word(basis: Basis) -> &'static str {
-    match basis {
-        Basis::Visits => "visit",
-        Basis::Files => "file",
-        Basis::Blocks | Basis::Clips => "recording",
-    }
+    let option = match lack.missing {
+        Missing::Clips | Missing::Independence => " (--false-alarm-rate)",
+        Missing::Visits if lack.basis == Basis::Files => {
+            "; or, if each file was recorded on an occasion of its own, auscult calibrate --scheme files --save"
+        }
+        Missing::Visits => "",
+    };
+    Some(format!("{verdicts}: {lack}{option}"))
 }
 
 /// What `fit` tells at the end.
@@ -116,12 +95,17 @@ impl Summary {
             calibrated_by: model.calibration().basis().name(),
             false_alarm_rate: model.settings().false_alarm_rate.into(),
             threshold: model.threshold(),
-            promised: model.keeps_promise(),
+            promised: model.standing().is_promised(),
             counts,
             quality,
             budget,
             least_normal: least_normal(model),
         }
+    }
+
+    /// Whether the alarm budget is kept, if there is one.
+    pub(super) fn keeps_budget(&self) -> bool {
+        self.budget.as_ref().is_none_or(BudgetFacts::is_kept)
     }
 }
 

@@ -14,7 +14,7 @@ const SAYINGS: [(&str, &str); 12] = [
     ("nan.wav", "not finite: sample 77 is NaN or infinite; export the recording again"),
     ("no_samples.wav", "no sound in it (0 samples); record it again"),
     ("overflow.wav", "features must be finite"),
-    ("short.wav", "too short: 800 samples, at least 1600 are needed; record longer"),
+    ("short.wav", "too short: 800 samples, at least 8000 (half a clip) are needed; record longer"),
     ("silent.wav", "silent: the peak is below -96 dBFS; check the microphone"),
     ("text.wav", "not a sound file this program knows; it reads WAV"),
     ("truncated.wav", "damaged after 0.5"),

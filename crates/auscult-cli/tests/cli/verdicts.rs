@@ -53,7 +53,10 @@ fn score_tells_input_quality_clip_by_clip_and_in_summary() {
         ran.says("check/c_holes.wav: dropouts: the signal stands still 2 times, 0.10 s together");
     let ran = ran.says("check/d_fine_again.wav: copy: the same sound as check/a_fine.wav");
     let header = ran.stdout.lines().next().unwrap();
-    assert!(header.starts_with("path,start_seconds,score,p_value,calibrated,verdict,level_dbfs,"));
+    assert!(
+        header
+            .starts_with("path,start_seconds,score,p_value,calibrated,verdict,seconds,level_dbfs,")
+    );
     let remarks: Vec<String> =
         rows(&ran.stdout).iter().map(|row| row.iter().next_back().unwrap().to_owned()).collect();
     assert_eq!(remarks, ["", "offset", "dropouts", "copy"]);
@@ -169,13 +172,21 @@ fn an_alarm_budget_chooses_a_rule_and_the_model_keeps_it() {
     assert_eq!(model["settings"]["alarm"]["raise"], chosen["raise"]);
     assert_eq!(model["settings"]["false_alarm_rate"], chosen["rate"]);
     let ran = sandbox.run("inspect model.auscult").exits(0);
-    assert!(ran.stdout.contains("clips raise it, 5 normal ones in a row clear it"));
+    let rule = "clips raise it, 5 normal ones in a row clear it; chosen for a clip every 1 s";
+    assert!(ran.stdout.contains(rule), "{}", ran.stdout);
 
     // A budget that 25 clips cannot promise changes nothing, and says so.
     let before = sandbox.read("model.auscult");
-    let ran = sandbox.run("calibrate model.auscult --at-most 1/year --save").exits(0);
-    assert!(ran.stdout.contains("none of these can be promised yet"), "{}", ran.stdout);
+    let ran = sandbox.run("calibrate model.auscult --at-most 1/year --save").exits(2);
+    assert!(ran.stdout.contains("none of these can be promised yet: a false-alarm rate of"));
+    assert!(ran.stdout.contains("and there are 25; record at least"), "{}", ran.stdout);
+    ran.says("nothing was saved: no alarm rule keeps the budget");
     assert_eq!(before, sandbox.read("model.auscult"));
+    let ran =
+        sandbox.run("fit normal -o strict.auscult --clip-seconds 1 --at-most 1/year").exits(2);
+    ran.says("the model has no alarm rule");
+    let model = json(&sandbox.run("inspect strict.auscult --json").exits(0).stdout);
+    assert_eq!(model["settings"].get("alarm"), None);
     let ran = sandbox.run("fit normal -o m --at-most 1/day --false-alarm-rate 1%").exits(2);
     ran.says("cannot be used with");
 }
@@ -208,13 +219,129 @@ fn one_visit_and_one_recording_are_said_to_be_weaker() {
     let sandbox = Sandbox::new();
     sandbox.record("normal", 1..2, 24);
     let ran = sandbox.run("fit normal -o model.auscult --clip-seconds 1").exits(0);
-    ran.says("all references count as one visit");
+    ran.says("verdicts are provisional: no second visit is known");
     let long: Vec<f32> = (0..24)
         .flat_map(|take| auscult_testing::ClipRecipe { take, ..clip() }.render().unwrap())
         .collect();
     sandbox.write("long.wav", wav_of_samples(&long));
     let ran = sandbox.run("fit long.wav -o long.auscult --clip-seconds 1").exits(0);
-    ran.says("all references come from one recording");
+    ran.says("verdicts are provisional: all references come from one recording");
+}
+
+#[test]
+fn without_visits_nothing_is_promised_anywhere_unless_somebody_vouches() {
+    let why = "verdicts are provisional: no second visit is known";
+    let sandbox = Sandbox::new();
+    for visit in 1..25 {
+        let recipe = auscult_testing::ClipRecipe { visit, ..clip() };
+        sandbox.write(&format!("normal/{visit}.wav"), wav_of_samples(&recipe.render().unwrap()));
+    }
+    let facts = sandbox.run("fit normal -o model.auscult --clip-seconds 1 --json").exits(0);
+    assert_eq!(json(&facts.stdout)["promised"], false);
+    let ran = sandbox.run("score model.auscult normal").exits(0);
+    assert!(ran.stdout.contains(why), "{}", ran.stdout);
+    assert!(!ran.stdout.contains("at most 5 %"), "{}", ran.stdout);
+    sandbox.run("score model.auscult normal --csv").exits(0).says(why);
+    let ran = sandbox.run("score model.auscult normal/1.wav --jsonl").exits(0).says(why);
+    assert_eq!(json(&ran.stdout)["promised"], false);
+    let ran = sandbox.run("explain model.auscult normal/1.wav --json").exits(0).says(why);
+    assert_eq!(json(&ran.stdout)[0]["promised"], false);
+    let ran = sandbox.run("inspect model.auscult").exits(0);
+    assert!(ran.stdout.contains(", provisional (at most 5 % false alarms)"), "{}", ran.stdout);
+    let calibrated = json(&sandbox.run("calibrate model.auscult --json").exits(0).stdout);
+    assert_eq!(calibrated["threshold"], Value::Null);
+    assert!(calibrated["provisional_threshold"].as_f64().unwrap() > 0.0);
+    sandbox.run("calibrate model.auscult --at-most 40000/day --save").exits(2);
+    sandbox.run("report model.auscult normal -o page.html --json facts.json").exits(0).says(why);
+    let page = String::from_utf8(sandbox.read("page.html")).unwrap();
+    assert!(page.contains("The threshold is provisional: no second visit is known"));
+    assert!(page.contains("No rate is promised yet"));
+    let facts = json(&String::from_utf8(sandbox.read("facts.json")).unwrap());
+    assert_eq!(facts["model"]["thresholds"][0]["promised"], false);
+
+    let ran = sandbox.run("calibrate model.auscult --scheme files --save").exits(0);
+    ran.says("files were left out, as asked for: the promise holds if they are as independent");
+    let ran = sandbox.run("score model.auscult normal").exits(0);
+    assert!(ran.stdout.contains("at most 5 % of normal clips are called anomalous"));
+}
+
+#[test]
+fn clips_are_played_through_the_alarm_rule() {
+    let sandbox = Sandbox::new();
+    sandbox.record("normal", 1..26, 1);
+    let line = "fit normal -o model.auscult --clip-seconds 1 --at-most";
+    let words: Vec<&str> = line.split(' ').chain(["5000 alarms per day"]).collect();
+    sandbox.run_words(&words).exits(0);
+    let model = json(&sandbox.run("inspect model.auscult --json").exits(0).stdout);
+    let raise = model["settings"]["alarm"]["raise"].as_u64().unwrap() as usize;
+    assert!(raise > 1, "{model:#}");
+    for index in 0..8 {
+        let step = 1.3 + 0.01 * index as f32;
+        sandbox.write(
+            &format!("check/{index}.wav"),
+            changed(|i, s| s + 0.3 * (i as f32 * step).sin()),
+        );
+    }
+    let ran = sandbox.run("score model.auscult check").exits(0);
+    let alarm = format!("clips, in the order given): alarm at check/{}.wav", raise - 1);
+    assert!(ran.stdout.contains(&alarm), "{}", ran.stdout);
+    let states = json(&sandbox.run("score model.auscult check --json").exits(0).stdout);
+    assert_eq!(
+        (&states[0]["alarm"], &states[raise - 1]["alarm"]),
+        (&"alert".into(), &"alarm".into())
+    );
+    let ran = sandbox.run("score model.auscult normal").exits(0);
+    assert!(ran.stdout.contains("in the order given): no alarm"), "{}", ran.stdout);
+    sandbox.run("report model.auscult check -o page.html").exits(0);
+    assert!(String::from_utf8(sandbox.read("page.html")).unwrap().contains(&alarm));
+}
+
+#[test]
+fn a_short_recording_is_remarked_on_and_less_than_half_a_clip_is_not_scored() {
+    let sandbox = Sandbox::with_model();
+    let samples = clip().render().unwrap();
+    sandbox.write("check/most.wav", wav_of_samples(&samples[..12_000]));
+    sandbox.write("check/less.wav", wav_of_samples(&samples[..7_000]));
+    let ran = sandbox.run("score model.auscult check --json").exits(2);
+    let ran = ran.says("check/most.wav: short: 0.8 s of sound, silence fills the clip up to 1.0 s");
+    let ran = ran.says("not scored check/less.wav: too short: 7000 samples, at least 8000");
+    let clips = json(&ran.stdout);
+    assert_eq!(clips[0]["verdict"], "too-short");
+    assert_eq!(clips[1]["remarks"][0], "short");
+    let ran = sandbox.run("fit check/most.wav -o short.auscult --clip-seconds 1").exits(0);
+    ran.says("check/most.wav: short: ");
+}
+
+#[test]
+fn results_never_replace_what_they_were_made_from() {
+    let sandbox = Sandbox::with_model();
+    sandbox.write("list.csv", "path\nnormal/visit_1/0.wav\n");
+    let sound = "normal/visit_1/0.wav";
+    for (line, kept, why) in [
+        ("report model.auscult normal -o normal/visit_1/0.wav", sound, "exists and is a recording"),
+        (
+            "report model.auscult normal --json model.auscult",
+            "model.auscult",
+            "this command reads it",
+        ),
+        ("features normal --npy normal/visit_1/0.wav", sound, "exists and is a recording"),
+        ("features normal --npz model.auscult", "model.auscult", "exists and is a model"),
+        ("score model.auscult normal --csv --output normal/visit_1/0.wav", sound, "is a recording"),
+        (
+            "score model.auscult list.csv --csv --output list.csv",
+            "list.csv",
+            "this command reads it",
+        ),
+        ("score model.auscult normal --parquet model.auscult", "model.auscult", "reads it"),
+        ("encoder convert ced-tiny -o model.auscult", "model.auscult", "exists and is a model"),
+    ] {
+        let before = sandbox.read(kept);
+        sandbox.run(line).exits(2).says(why);
+        assert_eq!(before, sandbox.read(kept), "{line}");
+    }
+    // Its own old results are another matter.
+    sandbox.run("score model.auscult normal --csv --output scores.csv").exits(0);
+    sandbox.run("score model.auscult normal --csv --output scores.csv").exits(0);
 }
 
 #[test]
@@ -293,7 +420,7 @@ fn a_manifest_with_unknown_visits_is_used_and_said_to_be_weaker() {
         .collect();
     sandbox.write("list.csv", format!("path,visit\n{}\n", rows.join("\n")));
     let ran = sandbox.run("fit list.csv -o model.auscult --clip-seconds 1").exits(0);
-    ran.says("all references count as one visit");
+    ran.says("verdicts are provisional: no second visit is known");
     // Asking for visits that are not known is refused, and nothing is written.
     let line = "fit list.csv -o other.auscult --clip-seconds 1 --calibration visits";
     let ran = sandbox.run(line).exits(2);

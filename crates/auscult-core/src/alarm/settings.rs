@@ -34,6 +34,10 @@ pub struct AlarmSettings {
     pub latch: Latch,
     /// Without an observation for so long there is no data.
     pub no_data_after_seconds: f64,
+    /// Time from one clip to the next that the rule was chosen for: at another pace it keeps another
+    /// budget. `None` if it was chosen for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hop_seconds: Option<f64>,
 }
 
 impl Default for AlarmSettings {
@@ -47,6 +51,7 @@ impl Default for AlarmSettings {
             off_delay_seconds: 0.0,
             latch: Latch::SelfClearing,
             no_data_after_seconds: 60.0,
+            hop_seconds: None,
         }
     }
 }
@@ -60,7 +65,7 @@ impl AlarmSettings {
     /// # Errors
     ///
     /// [`Error::Setting`] unless 1 <= raise <= window <= 64, 1 <= clear <= 10000, delays are finite
-    /// and not negative, and the time without data is above 0.
+    /// and not negative, and the time without data and the hop are above 0.
     pub fn check(self) -> Result<AlarmRules> {
         if !(1..=LONGEST_WINDOW).contains(&self.window) {
             return Err(Error::setting("alarm window", "1 to 64 clips", self.window));
@@ -82,6 +87,9 @@ impl AlarmSettings {
         if self.no_data_after_seconds.is_nan() || self.no_data_after_seconds <= 0.0 {
             let got = self.no_data_after_seconds;
             return Err(Error::setting("time without data", "above 0 seconds", got));
+        }
+        if let Some(hop) = self.hop_seconds.filter(|&hop| !(hop.is_finite() && hop > 0.0)) {
+            return Err(Error::setting("hop of an alarm", "above 0 seconds", hop));
         }
         Ok(AlarmRules(self))
     }

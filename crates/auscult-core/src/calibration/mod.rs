@@ -4,11 +4,13 @@ mod conformal;
 mod effective;
 pub mod gamma;
 mod promise;
+mod standing;
 pub mod tail;
 
 pub use self::{
     conformal::{Calibration, CalibrationClip},
     promise::{Confidence, FalseAlarmRate, Promise},
+    standing::{Lack, Missing, Standing},
 };
 use crate::names::named_choices;
 

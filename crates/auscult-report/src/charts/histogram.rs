@@ -152,7 +152,11 @@ mod tests {
     fn histogram(calibration: &[f64], clips: &[ReportClip], threshold: Option<f64>) -> String {
         let clip_scores = clips.iter().filter_map(ReportClip::score);
         let range = ScoreRange::of(calibration.iter().copied().chain(clip_scores).chain(threshold));
-        let thresholds = [Threshold { domain: None, value: threshold, promised: true }];
+        let thresholds = [Threshold {
+            domain: None,
+            value: threshold,
+            standing: auscult_core::Standing::Promised,
+        }];
         Histogram { calibration, clips, thresholds: &thresholds, range }.to_string()
     }
 

@@ -117,7 +117,11 @@ mod tests {
 
     fn timeline(clips: &[ReportClip], threshold: Option<f64>) -> String {
         let range = ScoreRange::of(clips.iter().filter_map(ReportClip::score).chain(threshold));
-        let thresholds = [Threshold { domain: None, value: threshold, promised: true }];
+        let thresholds = [Threshold {
+            domain: None,
+            value: threshold,
+            standing: auscult_core::Standing::Promised,
+        }];
         Timeline { clips, thresholds: &thresholds, range, has_details: &|index| index == 0 }
             .to_string()
     }

@@ -6,8 +6,7 @@ use std::{
     fmt::{self, Display, Formatter},
 };
 
-use auscult_core::Verdict;
-use serde::Serialize;
+use auscult_core::{Standing, Verdict};
 
 use crate::{MOST_DETAILS, ReportClip, ReportInput, charts::ScoreRange, sections, text::Escaped};
 
@@ -42,6 +41,11 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// Whether every threshold on the page keeps the promised rate.
+    pub(crate) fn is_promised(&self) -> bool {
+        self.thresholds.iter().all(|threshold| threshold.standing.is_promised())
+    }
+
     /// Whether the clip at an index has a section of its own.
     pub(crate) fn has_details(&self, index: usize) -> bool {
         self.details.contains(&index)
@@ -49,14 +53,14 @@ impl<'a> Page<'a> {
 }
 
 /// A score above which clips are anomalous.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Threshold {
     /// The domain it is for; `None` if it is for all clips without one.
     pub(crate) domain: Option<String>,
     /// `None` with too few normal clips.
     pub(crate) value: Option<f64>,
-    /// Whether the false-alarm rate is promised, or the threshold provisional.
-    pub(crate) promised: bool,
+    /// What it is worth.
+    pub(crate) standing: Standing,
 }
 
 impl Threshold {
@@ -65,14 +69,13 @@ impl Threshold {
         let model = input.model;
         let domains: BTreeSet<Option<&str>> =
             input.clips.iter().map(|clip| clip.domain.as_deref()).collect();
-        let of_all =
-            || Self { domain: None, value: model.threshold(), promised: model.keeps_promise() };
+        let of_all = || Self { domain: None, value: model.threshold(), standing: model.standing() };
         let of = |domain: Option<&str>| {
             let judge = domain.and_then(|domain| model.judge_of_domain(domain));
             judge.map_or_else(of_all, |judge| Self {
                 domain: domain.map(str::to_owned),
                 value: judge.threshold(),
-                promised: judge.keeps_promise(),
+                standing: judge.standing(),
             })
         };
         if domains.is_empty() { vec![of_all()] } else { domains.into_iter().map(of).collect() }

@@ -115,7 +115,7 @@ fn a_model_of_one_clip_has_a_page_without_promise() {
     let scored = sample.model.judge(sample.clips[0].scored.clone().unwrap().score);
     sample.clips[0].scored = Some(scored);
     let page = render(&sample.input());
-    assert!(page.contains("Add at least 19 more normal clips"));
+    assert!(page.contains("record at least 19 more, on several visits"));
     assert!(page.contains("There are no such scores"));
     assert_well_formed(&page);
 }

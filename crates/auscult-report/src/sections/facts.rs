@@ -5,7 +5,7 @@ use std::{
     fmt::{self, Formatter},
 };
 
-use auscult_core::{DensityExponent, Provenance, features::AxisMeaning};
+use auscult_core::{DensityExponent, Provenance, Standing, features::AxisMeaning};
 
 use crate::{
     bands::band_name,
@@ -69,8 +69,11 @@ fn model_facts(page: &Page<'_>) -> Facts {
     ];
     let thresholds = page.thresholds.iter().map(|threshold| {
         let name = threshold.domain.as_ref().map(|domain| format!(" of {domain}"));
-        let provisional =
-            if threshold.value.is_some() && !threshold.promised { " (provisional)" } else { "" };
+        let provisional = if matches!(threshold.standing, Standing::Provisional(_)) {
+            " (provisional)"
+        } else {
+            ""
+        };
         let value = format!("{}{provisional}", optional_number(threshold.value));
         (format!("Threshold{}", name.unwrap_or_default()), value)
     });

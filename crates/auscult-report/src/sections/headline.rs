@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Formatter};
 
-use auscult_core::Verdict;
+use auscult_core::{Standing, Verdict};
 
 use crate::{
     page::{Page, Threshold},
@@ -39,36 +39,27 @@ struct Counts {
     unscored: usize,
 }
 
-/// What every verdict rests on, in words.
-fn promised(page: &Page<'_>) -> String {
-    let promise = page.input.model.settings().promise();
-    let sure = promise.confidence.map(|confidence| format!(" ({confidence} sure)"));
-    format!("a promised {} false-alarm rate{}", promise.rate, sure.unwrap_or_default())
-}
-
 /// By what the verdicts on this page were reached.
 fn judged(page: &Page<'_>) -> String {
-    let is_promised = page.thresholds.iter().all(|threshold| threshold.promised);
-    if is_promised {
-        format!("at {}", promised(page))
+    if page.is_promised() {
+        let promise = page.input.model.settings().promise();
+        let sure = promise.confidence.map(|confidence| format!(" ({confidence} sure)"));
+        format!("at a promised {} false-alarm rate{}", promise.rate, sure.unwrap_or_default())
     } else {
         "at a provisional threshold".to_owned()
     }
 }
 
-/// What is missing in a domain.
-fn domain_remark(threshold: &Threshold) -> Option<String> {
-    let name = threshold.domain.as_deref().unwrap_or("clips without a domain");
-    let name = Escaped(name);
-    match (threshold.value, threshold.promised) {
-        (None, _) => Some(format!(
-            "There are too few normal clips of {name} to judge by: its clips are undecided. Add more of them."
+/// What a threshold cannot be relied on for, and what to do.
+fn shortcoming(threshold: &Threshold) -> Option<String> {
+    let of = threshold.domain.as_ref().map(|domain| format!(" of {}", Escaped(domain)));
+    let of = of.unwrap_or_default();
+    match threshold.standing {
+        Standing::Promised => None,
+        Standing::Provisional(lack) => Some(format!("The threshold{of} is provisional: {lack}.")),
+        Standing::Undecided(lack) => Some(format!(
+            "There is no threshold{of} yet: {lack}. Until then, scores can be compared with each other only."
         )),
-        (Some(_), false) => Some(format!(
-            "The threshold of {name} is provisional: its normal clips come from too few visits. Expect more \
-             false alarms there."
-        )),
-        (Some(_), true) => None,
     }
 }
 
@@ -105,31 +96,9 @@ impl Counts {
     }
 
     fn remarks(&self, page: &Page<'_>) -> Vec<String> {
-        let model = page.input.model;
-        let promise = model.settings().promise();
-        let mut remarks = Vec::new();
-        if page.thresholds.iter().any(|threshold| threshold.domain.is_some()) {
-            remarks.extend(page.thresholds.iter().filter_map(domain_remark));
-        } else if model.threshold().is_none() {
-            let (have, needed) = (model.calibration().scores().len(), promise.calibration_floor());
-            remarks.push(format!(
-                "To judge at {} takes the scores of {needed} normal clips; this \
-                 model has {have}. Add at least {} and learn again. Until then, scores can be \
-                 compared with each other, but no threshold can be promised.",
-                promised(page),
-                counted(needed.saturating_sub(have).max(1), "more normal clip")
-            ));
-        } else if !model.keeps_promise() {
-            remarks.push(format!(
-                "The threshold is provisional: clips of one visit score alike, so the {} of this model count \
-                 as {:.0} independent ones, and {} needs {}. Expect more false alarms, and record more visits.",
-                counted(model.calibration().scores().len(), "normal clip"),
-                model.calibration().effective_count().floor(),
-                promised(page),
-                promise.calibration_floor()
-            ));
-        }
-        if self.anomalous > 0 {
+        let promise = page.input.model.settings().promise();
+        let mut remarks: Vec<String> = page.thresholds.iter().filter_map(shortcoming).collect();
+        if self.anomalous > 0 && page.is_promised() {
             let by_chance = f64::from(promise.rate) * self.decided() as f64;
             let by_chance = tick((by_chance * 10.0).round() / 10.0);
             remarks.push(format!(
@@ -193,7 +162,9 @@ mod tests {
         let mut sample = sample();
         // Twenty clips of four visits are too few to promise 5 %, and enough for 20 %.
         let provisional = "1 of 3 clips does not sound normal at a provisional threshold.";
-        assert!(render(&sample.input()).contains(provisional));
+        let page = render(&sample.input());
+        assert!(page.contains(provisional));
+        assert!(!page.contains("by chance at this rate"), "nothing is known of the rate");
         sample.set_false_alarm_rate(FalseAlarmRate::try_from(0.2).unwrap());
         let promised = "1 of 3 clips does not sound normal at a promised 20 % false-alarm rate.";
         assert!(render(&sample.input()).contains(promised));
@@ -210,8 +181,10 @@ mod tests {
         sample.set_false_alarm_rate(rate);
         let page = render(&sample.input());
         assert!(page.contains("The model has too few normal clips to say what is anomalous."));
-        assert!(page.contains("rate takes the scores of 99 normal clips; this model has 20."));
-        assert!(page.contains("Add at least 79 more normal clips"));
+        assert!(page.contains(
+            "a false-alarm rate of 1 % needs 99 independent normal clips, and there are 20"
+        ));
+        assert!(page.contains("record at least 79 more, on several visits"));
     }
 
     #[test]
@@ -222,8 +195,9 @@ mod tests {
         let references = sample.model.references().clone();
         sample.model = auscult_core::Model::fit(settings, references).unwrap();
         let page = render(&sample.input());
-        assert!(page.contains("at a promised 5 % false-alarm rate (90 % sure)"));
-        assert!(page.contains("takes the scores of 45 normal clips; this model has 20."));
+        assert!(page.contains(
+            "5 % with 90 % confidence needs 45 independent normal clips, and there are 20"
+        ));
         assert!(page.contains("No rate is promised yet: verdicts aim at 5 %"));
     }
 }

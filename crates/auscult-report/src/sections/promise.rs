@@ -10,7 +10,6 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let model = page.input.model;
     let scores = model.calibration().scores().len();
     let smallest = number(1.0 / (scores + 1) as f64);
-    let is_promised = page.thresholds.iter().all(|threshold| threshold.promised);
     write!(
         out,
         "<section aria-labelledby=\"promise\">\n<h2 id=\"promise\">What is promised</h2>\n<ul>\n\
@@ -23,7 +22,7 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
          means unlike the normal clips; it is not a diagnosis.</li>\n\
          <li>With {scores} calibration scores, no p-value can be smaller than {smallest}.</li>\n\
          </ul>\n</section>\n",
-        rate_words(model.settings().promise(), is_promised),
+        rate_words(model.settings().promise(), page.is_promised()),
         basis_words(model.calibration().basis())
     )
 }

@@ -18,6 +18,7 @@ use crate::{
     Outcome,
     args::{BackEndName, EvalArguments},
     commands::{fit, metrics},
+    files,
     printer::Printer,
     reading,
 };
@@ -29,6 +30,9 @@ const SYSTEM: &str = "system";
 const SAMPLES: usize = 1000;
 
 pub(super) fn run(arguments: &EvalArguments, printer: &Printer) -> anyhow::Result<Outcome> {
+    if let Some(path) = &arguments.scores {
+        files::check_result_target(path, &arguments.data.data)?;
+    }
     let (clip, front_end) = fit::front_end(&arguments.front_end)?;
     let system = system(arguments, &*front_end)?;
     let channel = reading::channel(&arguments.front_end.channel)?;

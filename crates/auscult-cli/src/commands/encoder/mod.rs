@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::{
     Outcome,
     args::EncoderCommand,
-    front_ends,
+    files, front_ends,
     printer::Printer,
     table::{Align, Table},
 };
@@ -172,6 +172,7 @@ fn peak_memory() -> Option<usize> {
 }
 
 fn convert(text: &str, output: &Path, printer: &Printer) -> anyhow::Result<()> {
+    files::check_result_target(output, [text])?;
     let (name, checkpoint) = open(text)?;
     let encoder = Encoder::load(&checkpoint).with_context(|| name.clone())?;
     let bytes = encoder.convert(&checkpoint)?;
@@ -180,9 +181,6 @@ fn convert(text: &str, output: &Path, printer: &Printer) -> anyhow::Result<()> {
         written.fingerprint() == encoder.fingerprint(),
         "the converted weights differ from those of {name}; nothing was written"
     );
-    let partial = output.with_extension("part");
-    std::fs::write(&partial, &bytes)
-        .and_then(|()| std::fs::rename(&partial, output))
-        .with_context(|| format!("cannot write {}", output.display()))?;
+    auscult_store::write_atomically(output, &bytes)?;
     printer.line(format!("{}: {} from {name}", output.display(), encoder.label()))
 }

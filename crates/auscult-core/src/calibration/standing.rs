@@ -1,0 +1,171 @@
+//! How far a threshold can be trusted, and what is missing where it cannot.
+
+use std::fmt;
+
+use super::{Calibration, Promise};
+use crate::{Basis, CalibrationScheme};
+
+/// What a threshold is worth.
+///
+/// # Examples
+///
+/// ```
+/// use auscult_core::{Basis, Calibration, CalibrationScheme, Promise, Standing};
+///
+/// let scores: Vec<f64> = (1..=19).map(f64::from).collect();
+/// let of = |basis| {
+///     let calibration = Calibration::new(basis, scores.clone());
+///     Standing::of(&calibration, Promise::default(), CalibrationScheme::Auto)
+/// };
+/// assert!(of(Basis::Visits).is_promised());
+/// // Files of one visit say nothing about the next visit.
+/// assert!(matches!(of(Basis::Files), Standing::Provisional(_)));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Standing {
+    /// The false-alarm rate is promised.
+    Promised,
+    /// Clips are judged; more false alarms than the rate are to be expected.
+    Provisional(Lack),
+    /// There are too few normal clips to judge at all.
+    Undecided(Lack),
+}
+
+/// Why a rate cannot be promised. It displays as a sentence without its full stop.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Lack {
+    /// The promise that cannot be kept.
+    pub promise: Promise,
+    /// Calibration scores there are.
+    pub clips: usize,
+    /// How many independent clips they are worth.
+    pub effective: f64,
+    /// What was left out to get them.
+    pub basis: Basis,
+    /// What is missing.
+    pub missing: Missing,
+}
+
+/// What is missing for a promise.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Missing {
+    /// Normal clips.
+    Clips,
+    /// Visits: clips of the ones there are score alike.
+    Independence,
+    /// A second visit: nothing is known of how the machine varies from one to the next.
+    Visits,
+}
+
+impl Standing {
+    /// What the threshold of a calibration is worth under a promise.
+    ///
+    /// A rate is promised for new visits, so visits must have been left out. Whoever chooses to
+    /// leave out files, blocks or clips vouches that those are as independent as visits.
+    pub fn of(calibration: &Calibration, promise: Promise, scheme: CalibrationScheme) -> Self {
+        let basis = calibration.basis();
+        let is_vouched_for = basis == Basis::Visits || scheme.is_chosen();
+        let (clips, effective) = (calibration.scores().len(), calibration.effective_count());
+        let lack = |missing| Lack { promise, clips, effective, basis, missing };
+        match calibration.threshold(promise) {
+            None => Self::Undecided(lack(Missing::Clips)),
+            Some(_) if !is_vouched_for => Self::Provisional(lack(Missing::Visits)),
+            Some(_) if !calibration.keeps(promise) => {
+                Self::Provisional(lack(Missing::Independence))
+            }
+            Some(_) => Self::Promised,
+        }
+    }
+
+    /// Whether the false-alarm rate is promised.
+    pub fn is_promised(self) -> bool {
+        self == Self::Promised
+    }
+
+    /// What is missing; `None` if the rate is promised.
+    pub fn lack(self) -> Option<Lack> {
+        match self {
+            Self::Promised => None,
+            Self::Provisional(lack) | Self::Undecided(lack) => Some(lack),
+        }
+    }
+}
+
+impl fmt::Display for Lack {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { promise, clips, .. } = self;
+        let needed = promise.calibration_floor();
+        match self.missing {
+            Missing::Clips => write!(
+                formatter,
+                "a false-alarm rate of {promise} needs {needed} independent normal clips, and there are {clips}; \
+                 record at least {} more, on several visits, or allow a higher rate",
+                needed.saturating_sub(*clips).max(1)
+            ),
+            Missing::Independence => write!(
+                formatter,
+                "a false-alarm rate of {promise} needs {needed} independent normal clips, and the {clips} here \
+                 count as {:.0}, because clips of the same {} score alike; record more visits, or allow a \
+                 higher rate",
+                self.effective.floor(),
+                match self.basis {
+                    Basis::Visits => "visit",
+                    Basis::Files => "file",
+                    Basis::Blocks | Basis::Clips => "recording",
+                }
+            ),
+            Missing::Visits => write!(
+                formatter,
+                "{}, so nothing is known of how the machine varies from visit to visit, and more false alarms \
+                 than {promise} are to be expected; say which visit each recording is from (sub-folders or a \
+                 manifest column), and record on other days",
+                match self.basis {
+                    Basis::Files => "no second visit is known and single files were left out",
+                    _ =>
+                        "all references come from one recording and only parts of it were left out, \
+                         which is weaker than visits",
+                }
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::calibration::CalibrationClip;
+
+    fn standing(basis: Basis, scheme: CalibrationScheme, clips: usize, groups: usize) -> Standing {
+        let clip = |index: usize| CalibrationClip {
+            score: (index % groups) as f64 + 1e-6 * index as f64,
+            group: index % groups,
+            domain: None,
+        };
+        let calibration = Calibration::of_clips(basis, (0..clips).map(clip).collect());
+        Standing::of(&calibration, Promise::default(), scheme)
+    }
+
+    #[test]
+    fn only_left_out_visits_promise_unless_somebody_vouches() {
+        use CalibrationScheme::{Auto, Clips, Files, Split};
+        assert!(standing(Basis::Visits, Auto, 30, 30).is_promised());
+        for (basis, chosen) in [(Basis::Files, Files), (Basis::Clips, Clips)] {
+            assert!(standing(basis, chosen, 30, 30).is_promised());
+            for scheme in [Auto, Split] {
+                let lack = standing(basis, scheme, 30, 30).lack().unwrap();
+                assert_eq!(lack.missing, Missing::Visits);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_missing_is_told_in_numbers() {
+        let few = standing(Basis::Visits, CalibrationScheme::Auto, 12, 12);
+        assert!(matches!(few, Standing::Undecided(_)));
+        assert!(few.lack().unwrap().to_string().contains("there are 12; record at least 7 more"));
+        let alike = standing(Basis::Visits, CalibrationScheme::Auto, 50, 5).lack().unwrap();
+        assert!(alike.to_string().contains("the 50 here count as 5, because"), "{alike}");
+        let blocks = standing(Basis::Blocks, CalibrationScheme::Auto, 50, 50).lack().unwrap();
+        assert!(blocks.to_string().contains("weaker than visits"), "{blocks}");
+    }
+}
