@@ -7,6 +7,7 @@ mod integer;
 mod isa;
 mod mapped;
 mod pack;
+mod pages;
 mod product;
 mod tile;
 

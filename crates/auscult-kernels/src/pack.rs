@@ -1,6 +1,6 @@
 //! Right-hand matrices in the order the kernels read them.
 
-use crate::PANEL;
+use crate::{PANEL, pages};
 
 /// The values of one input for the outputs of one panel; as wide as the widest register.
 #[repr(C, align(64))]
@@ -71,8 +71,12 @@ impl PackedMatrix {
     fn resize(&mut self, inputs: usize, outputs: usize) {
         let len = outputs.div_ceil(PANEL) * inputs;
         if !outputs.is_multiple_of(PANEL) || self.lanes.len() != len {
-            self.lanes.clear();
-            self.lanes.resize(len, Lane([0.0; PANEL]));
+            if self.lanes.capacity() < len {
+                self.lanes = pages::filled(Lane([0.0; PANEL]), len);
+            } else {
+                self.lanes.clear();
+                self.lanes.resize(len, Lane([0.0; PANEL]));
+            }
         }
         (self.inputs, self.outputs) = (inputs, outputs);
     }

@@ -49,8 +49,8 @@ pub enum Epilogue<'a> {
     },
 }
 
-/// Inputs multiplied before the next row block: a panel pair of so many stays in the first cache.
-const DEPTH: usize = 256;
+/// Inputs multiplied before the next row block: a panel pair of so many stays in the second cache.
+const DEPTH: usize = 512;
 
 /// Multiplies `left` by `right` into `out`.
 ///

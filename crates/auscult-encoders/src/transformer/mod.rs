@@ -64,8 +64,11 @@ pub(crate) struct Transformer {
     pub(crate) relative_bias: Option<RelativeBias>,
 }
 
-/// Rows one task works on: enough to use each weight often, few enough to stay in cache.
+/// Rows one task works on at most: enough to use each weight often, few enough to stay in cache.
 pub(crate) const ROWS_AT_ONCE: usize = 96;
+
+/// Rows a product takes at once; blocks are multiples of it.
+const TILE: usize = 12;
 
 impl Transformer {
     /// Rows are this far apart in `scratch.tokens`.
@@ -200,20 +203,39 @@ pub(crate) fn for_each_block(
     scratch: &mut Work,
     work: impl Fn(&mut Work, usize, &mut [f32]) + Sync,
 ) {
-    let block = ROWS_AT_ONCE * stride;
     match threads {
         Threads::One => {
-            for (index, rows) in data.chunks_mut(block).enumerate() {
+            for (index, rows) in data.chunks_mut(ROWS_AT_ONCE * stride).enumerate() {
                 work(scratch, index * ROWS_AT_ONCE, rows);
             }
         }
         Threads::Pool => {
-            data.par_chunks_mut(block).enumerate().for_each_init(
+            let at_once = balanced_rows(data.len() / stride, rayon::current_num_threads());
+            data.par_chunks_mut(at_once * stride).enumerate().for_each_init(
                 Work::default,
                 |scratch, (index, rows)| {
-                    work(scratch, index * ROWS_AT_ONCE, rows);
+                    work(scratch, index * at_once, rows);
                 },
             );
         }
+    }
+}
+
+/// Rows in a block such that every thread gets as many blocks as the others.
+fn balanced_rows(rows: usize, threads: usize) -> usize {
+    let blocks = rows.div_ceil(ROWS_AT_ONCE).next_multiple_of(threads.max(1));
+    rows.div_ceil(blocks.max(1)).next_multiple_of(TILE).min(ROWS_AT_ONCE)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocks_are_shared_out_evenly() {
+        assert_eq!(balanced_rows(496, 2), 84, "six blocks, three a thread");
+        assert_eq!(balanced_rows(496, 4), 72, "of eight blocks the last is a little shorter");
+        assert_eq!(balanced_rows(5, 2), 12);
+        assert_eq!(balanced_rows(0, 2), 12);
     }
 }

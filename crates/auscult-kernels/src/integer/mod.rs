@@ -11,7 +11,8 @@ mod avx512;
 mod scalar;
 
 use crate::{
-    Epilogue, Isa, PANEL, Rows, RowsMut, arithmetic::Arithmetic, dispatch::for_each_isa, product,
+    Epilogue, Isa, PANEL, Rows, RowsMut, arithmetic::Arithmetic, dispatch::for_each_isa, pages,
+    product,
 };
 
 /// The largest magnitude of a value of a row.
@@ -48,7 +49,7 @@ impl PackedIntegers {
         assert_eq!(weights.len(), outputs * inputs, "weights of {outputs} x {inputs}");
         let pairs = inputs.div_ceil(2);
         let panels = outputs.div_ceil(PANEL);
-        let mut lanes = vec![PairLane([0; 2 * PANEL]); panels * pairs];
+        let mut lanes = pages::filled(PairLane([0; 2 * PANEL]), panels * pairs);
         let mut factors = vec![0.0; panels * PANEL];
         for (output, row) in weights.chunks_exact(inputs.max(1)).enumerate().take(outputs) {
             let largest = row.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
