@@ -224,7 +224,7 @@ pub(crate) fn for_each_block(
 /// Rows in a block such that every thread gets as many blocks as the others.
 fn balanced_rows(rows: usize, threads: usize) -> usize {
     let blocks = rows.div_ceil(ROWS_AT_ONCE).next_multiple_of(threads.max(1));
-    rows.div_ceil(blocks.max(1)).next_multiple_of(TILE).min(ROWS_AT_ONCE)
+    rows.div_ceil(blocks.max(1)).next_multiple_of(TILE).clamp(TILE, ROWS_AT_ONCE)
 }
 
 #[cfg(test)]
