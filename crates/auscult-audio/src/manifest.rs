@@ -50,6 +50,7 @@ struct Row {
     path: Option<String>,
     visit: Option<Cell>,
     domain: Option<Cell>,
+    label: Option<Cell>,
 }
 
 /// A value that may be written with or without quotes in JSON.
@@ -82,7 +83,7 @@ impl Manifest<'_> {
         let header = reader.headers().map_err(|error| self.refused(&error.to_string()))?.clone();
         let path_column = self.path_column(&header)?;
         let column = |name: &str| header.iter().position(|found| found == name);
-        let (visit_column, domain_column) = (column("visit"), column("domain"));
+        let [visit_column, domain_column, label_column] = ["visit", "domain", "label"].map(column);
         for record in reader.records() {
             match record {
                 Ok(record) => {
@@ -91,7 +92,12 @@ impl Manifest<'_> {
                         column.and_then(|at| record.get(at)).map(|text| Cell::Text(text.to_owned()))
                     };
                     let path = record.get(path_column).map(str::to_owned);
-                    let row = Row { path, visit: cell(visit_column), domain: cell(domain_column) };
+                    let row = Row {
+                        path,
+                        visit: cell(visit_column),
+                        domain: cell(domain_column),
+                        label: cell(label_column),
+                    };
                     self.add(line, row);
                 }
                 Err(error) if error.is_io_error() => return Err(self.refused(&error.to_string())),
@@ -165,6 +171,10 @@ impl Manifest<'_> {
                 self.expanded.sources.push(Source {
                     visit: row.visit.and_then(Cell::into_text),
                     domain: row.domain.and_then(Cell::into_text),
+                    is_labelled_anomalous: row
+                        .label
+                        .and_then(Cell::into_text)
+                        .is_some_and(|label| is_anomalous(&label)),
                     ..Source::new(Location::File(path))
                 });
             }
@@ -185,6 +195,12 @@ impl Manifest<'_> {
     fn refused(&self, reason: &str) -> Error {
         Error::Manifest { manifest: self.path.display().to_string(), reason: reason.to_owned() }
     }
+}
+
+/// Whether a label of a data set stands for an anomaly.
+fn is_anomalous(label: &str) -> bool {
+    let words = ["anomaly", "anomalous", "abnormal", "1"];
+    words.iter().any(|word| label.eq_ignore_ascii_case(word))
 }
 
 fn csv_reason(error: &csv::Error) -> String {

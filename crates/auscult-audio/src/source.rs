@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
@@ -11,22 +12,9 @@ use crate::{Error, Result, manifest};
 
 /// The extensions taken from folders, in lower case.
 const EXTENSIONS: &[&str] = &[
-    "wav",
-    "wave",
-    "rf64",
-    "bw64",
-    "w64",
-    "flac",
-    "mp3",
-    "ogg",
-    "oga",
-    "aac",
-    "m4a",
-    "mp4",
-    "aif",
-    "aiff",
-    "aifc",
-    #[cfg(feature = "opus")]
+    "wav", "wave", "rf64", "bw64", "w64", "flac", "mp3", "ogg", "oga", "aac", "m4a", "mp4", "aif",
+    "aiff", "aifc",
+    // Without the feature it is refused with a reason, not passed over.
     "opus",
 ];
 
@@ -57,6 +45,8 @@ pub struct Source {
     pub visit: Option<String>,
     /// The domain named in a manifest.
     pub domain: Option<String>,
+    /// Whether a manifest labels it as anomalous (`anomaly`, `anomalous`, `abnormal` or 1).
+    pub is_labelled_anomalous: bool,
 }
 
 impl Source {
@@ -66,7 +56,7 @@ impl Source {
             Location::File(path) => path.display().to_string(),
             Location::StandardInput => "-".to_owned(),
         };
-        Self { location, label, visit: None, domain: None }
+        Self { location, label, visit: None, domain: None, is_labelled_anomalous: false }
     }
 }
 
@@ -241,10 +231,32 @@ fn list(folder: &Path, seen: &mut HashSet<PathBuf>) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// Whether the file's name ends like that of a sound file, such as `.wav` or `.flac`.
-pub fn is_sound_name(path: &Path) -> bool {
+fn is_sound_name(path: &Path) -> bool {
     path.extension()
         .is_some_and(|found| EXTENSIONS.iter().any(|known| found.eq_ignore_ascii_case(known)))
+}
+
+/// Whether a file is a recording, to judge by its name or its first bytes.
+pub fn is_sound_file(path: &Path) -> bool {
+    let mut first = [0; 12];
+    let read = || -> std::io::Result<usize> {
+        let mut file = fs::File::open(path)?;
+        let mut len = 0;
+        while len < first.len() {
+            match file.read(&mut first[len..])? {
+                0 => break,
+                read => len += read,
+            }
+        }
+        Ok(len)
+    };
+    let len = { read }().unwrap_or(0);
+    let first = &first[..len];
+    let starts = [b"RIFF", b"RF64", b"BW64", b"FORM", b"fLaC", b"OggS"];
+    let is_sound = starts.iter().any(|start| first.starts_with(*start))
+        || first.starts_with(b"ID3")
+        || first.get(4..8) == Some(b"ftyp");
+    len > 0 && (is_sound || is_sound_name(path))
 }
 
 #[cfg(test)]
@@ -327,10 +339,25 @@ mod tests {
     }
 
     #[test]
-    fn opus_is_listed_only_with_its_feature() {
+    fn opus_is_listed_so_that_it_can_be_refused_by_name() {
         let folder = folder(&["a.wav", "b.opus"]);
-        let expanded = expand_one(folder.path());
-        assert_eq!(expanded.sources.len(), if cfg!(feature = "opus") { 2 } else { 1 });
+        assert_eq!(expand_one(folder.path()).sources.len(), 2);
+    }
+
+    #[test]
+    fn recordings_are_known_by_name_or_by_first_bytes() {
+        let folder = folder(&["empty.wav"]);
+        let write = |name: &str, bytes: &[u8]| {
+            let path = folder.path().join(name);
+            fs::write(&path, bytes).unwrap();
+            path
+        };
+        assert!(!is_sound_file(&folder.path().join("empty.wav")), "nothing to lose");
+        assert!(!is_sound_file(&folder.path().join("nowhere")));
+        assert!(is_sound_file(&write("damaged.flac", b"x")));
+        assert!(is_sound_file(&write("no_extension", b"RIFF....WAVEfmt ")));
+        assert!(is_sound_file(&write("film", b"....ftypM4A ")));
+        assert!(!is_sound_file(&write("table.csv", b"path,score\n")));
     }
 
     #[test]

@@ -78,7 +78,8 @@ pub(crate) fn protect(
         "cannot write {name}: this command reads it; give another file"
     );
     let held = match path.metadata() {
-        Ok(found) if found.len() > 0 && auscult_audio::is_sound_name(path) => "a recording",
+        Ok(found) if !found.is_file() => return Ok(()),
+        Ok(_) if auscult_audio::is_sound_file(path) => "a recording",
         Ok(found) if found.len() > 0 && is_model(path) => "a model",
         _ => return Ok(()),
     };

@@ -13,7 +13,7 @@ use rayon::prelude::*;
 
 use crate::{
     interrupt,
-    printer::{Printer, printable},
+    printer::{Printer, count, printable},
     progress,
 };
 
@@ -126,7 +126,7 @@ pub(crate) fn read_all<T: Send>(
         }
         if interrupt::is_asked() {
             bar.finish_and_clear();
-            printer.problem("stopped before everything was read; what is finished is kept");
+            printer.problem("stopped before everything was read");
             return Ok(false);
         }
     }
@@ -200,14 +200,37 @@ fn read_clips<T>(
     Ok((problem, reader.facts().seconds_dropped))
 }
 
-/// Turns paths into sources, telling what could not be used. Returns the sources and whether all
-/// inputs gave some.
+/// Like [`expand`], for normal recordings: those that a manifest labels as anomalous are left out.
+pub(crate) fn expand_normal(
+    paths: &[String],
+    visit: Option<&str>,
+    domain: Option<&str>,
+    printer: &Printer,
+) -> anyhow::Result<(Vec<Source>, usize)> {
+    let (mut sources, problems) = expand(paths, visit, domain, printer)?;
+    let all = sources.len();
+    sources.retain(|source| !source.is_labelled_anomalous);
+    if sources.len() < all {
+        let left_out = count(all - sources.len(), "recording");
+        printer.note(format!(
+            "left out {left_out} labelled as anomalous: a model learns from normal sound"
+        ));
+    }
+    anyhow::ensure!(
+        !sources.is_empty(),
+        "every recording is labelled as anomalous; name normal ones"
+    );
+    Ok((sources, problems))
+}
+
+/// Turns paths into sources, telling what could not be used. Returns the sources and how many inputs
+/// or rows gave none.
 pub(crate) fn expand(
     paths: &[String],
     visit: Option<&str>,
     domain: Option<&str>,
     printer: &Printer,
-) -> anyhow::Result<(Vec<Source>, bool)> {
+) -> anyhow::Result<(Vec<Source>, usize)> {
     let expanded = auscult_audio::expand(paths);
     for problem in &expanded.problems {
         printer.problem(problem);
@@ -221,7 +244,7 @@ pub(crate) fn expand(
         source.visit = visit.map(str::to_owned).or(source.visit.take());
         source.domain = domain.map(str::to_owned).or(source.domain.take());
     }
-    Ok((sources, expanded.problems.is_empty()))
+    Ok((sources, expanded.problems.len()))
 }
 
 /// Reads `0`, `1`, ... or `mean`, as a model file holds it.

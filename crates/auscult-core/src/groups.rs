@@ -103,7 +103,7 @@ impl Groups {
         Err(Error::setting(
             "calibration scheme",
             allowed,
-            format!("{scheme} with {}", groups.count),
+            format!("{scheme} ({} there)", groups.count),
         ))
     }
 
@@ -114,7 +114,7 @@ impl Groups {
 
     fn visits(provenance: &[Provenance]) -> Self {
         if provenance.iter().all(|from| from.visit.is_none()) {
-            return Self { basis: Basis::Visits, of: vec![0; provenance.len()], count: 1 };
+            return Self { basis: Basis::Visits, of: vec![0; provenance.len()], count: 0 };
         }
         Self::by_key(Basis::Visits, provenance, |from| match &from.visit {
             Some(visit) => (0, visit.as_str()),
@@ -221,7 +221,7 @@ mod tests {
                 .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "calibration scheme must be possible: leaving out visits needs at least 2 of them, got visits with 1"
+            "calibration scheme must be possible: leaving out visits needs at least 2 of them, got visits (0 there)"
         );
     }
 

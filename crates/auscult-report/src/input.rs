@@ -1,8 +1,8 @@
 //! What a report is made of.
 
 use auscult_core::{
-    ClipCondition, ClipQuality, Explanation, Model, ScoredClip, Verdict, features::Axis,
-    quality::Remark,
+    ClipCondition, ClipQuality, Explanation, Model, ScoredClip, Verdict, alarm::AlarmState,
+    features::Axis, quality::Remark,
 };
 
 /// Everything one page shows.
@@ -39,6 +39,8 @@ pub struct ReportClip {
     pub copy_of: Option<String>,
     /// The domain whose threshold it was judged by; `None` for the threshold of all.
     pub domain: Option<String>,
+    /// The state of the machine after it, by the model's alarm rule.
+    pub alarm: Option<AlarmState>,
     /// Its score; `None` for clips that were not scored.
     pub scored: Option<ScoredClip>,
     /// Why it scored so.
@@ -75,6 +77,7 @@ impl ReportClip {
             remarks: Vec::new(),
             copy_of: None,
             domain: None,
+            alarm: None,
             scored: None,
             explanation: None,
             truth: None,

@@ -70,6 +70,7 @@ fn clip(clip: &ReportClip) -> Value {
         "start_seconds": clip.start_seconds,
         "condition": clip.condition.name(),
         "domain": clip.domain,
+        "alarm": clip.alarm,
         "scored": clip.scored,
         "explanation": clip.explanation,
         "quality": clip.quality,

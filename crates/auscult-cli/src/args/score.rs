@@ -43,7 +43,8 @@ impl ScoringArguments {
 #[command(after_help = "\
 Columns: path, start_seconds, score (higher is further from normal), p_value (share of
 normal clips that score at least as high), calibrated (0 to 1), and the verdict:
-  normal, anomalous   at the model's false-alarm rate
+  normal, anomalous   at the model's false-alarm rate; clips that resemble each other count as
+                      fewer than they are, so this may be stricter than the p-value alone
   undecided           the model has too few normal clips to promise that rate
   silent, constant, not-finite, too-short, not-scored   no sound of a machine; there is no score
 

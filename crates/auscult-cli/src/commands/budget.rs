@@ -6,7 +6,10 @@ use auscult_core::{
 };
 use serde::Serialize;
 
-use crate::table::{Align, Table};
+use crate::{
+    printer::count,
+    table::{Align, Table},
+};
 
 /// The alarm a choice stands for, with clips every `hop_seconds`.
 fn alarm(raise: usize, window: usize, clear: usize, hop_seconds: f64) -> AlarmSettings {
@@ -41,40 +44,48 @@ impl BudgetFacts {
         clear: usize,
     ) -> anyhow::Result<Self> {
         alarm(1, 1, clear, hop_seconds).check()?;
-        let choices = budget.choices(hop_seconds, clear)?;
-        let promise = |choice: &Choice| Promise { rate: choice.rate, confidence: None };
-        let possible =
-            choices.iter().filter(|choice| model.standing_of(promise(choice)).is_promised());
-        let chosen = possible.max_by(|a, b| {
-            f64::from(a.rate).total_cmp(&f64::from(b.rate)).then(b.raise.cmp(&a.raise))
-        });
-        let replay = chosen.and_then(|choice| {
+        let confidence = model.settings().confidence;
+        let choices = budget.choices(hop_seconds, clear, confidence)?;
+        let promise = |choice: &Choice| Promise { rate: choice.rate, confidence };
+        let recordings = model.left_out_recordings();
+        let replay = |choice: &Choice| {
             let threshold = model.calibration().promised_threshold(promise(choice))?;
-            let settings = alarm(choice.raise, choice.window, clear, hop_seconds);
-            let recordings = model.left_out_recordings();
-            Some(Replay::new(
-                &recordings,
-                threshold,
-                settings.check().ok()?,
-                hop_seconds,
-                budget.period,
-            ))
+            let rules = alarm(choice.raise, choice.window, clear, hop_seconds).check().ok()?;
+            Some(Replay::new(&recordings, threshold, rules, hop_seconds, budget.period))
+        };
+        // The most sensitive first.
+        let mut promised: Vec<&Choice> = choices
+            .iter()
+            .filter(|choice| model.standing_of(promise(choice)).is_promised())
+            .collect();
+        promised.sort_by(|a, b| {
+            f64::from(b.rate).total_cmp(&f64::from(a.rate)).then(a.raise.cmp(&b.raise))
         });
+        let replayed: Vec<(&Choice, Replay)> =
+            promised.into_iter().filter_map(|choice| Some((choice, replay(choice)?))).collect();
+        let kept = replayed.iter().find(|(_, replay)| !replay.contradicts(budget));
         let easiest = choices.iter().min_by_key(|choice| choice.calibration_clips);
-        let lack = match (chosen, easiest) {
-            (Some(_), _) => None,
-            (None, Some(easiest)) => {
+        let lack = match (kept, replayed.first(), easiest) {
+            (Some(_), ..) => None,
+            (None, Some((_, replay)), _) => Some(format!(
+                "left-out clips raise more alarms than this budget has ({} in {}), because clips of one visit err \
+                 together; allow more alarms, or record more visits",
+                replay.alarms,
+                count(replay.clips, "clip")
+            )),
+            (None, None, Some(easiest)) => {
                 model.standing_of(promise(easiest)).lack().map(|lack| lack.to_string())
             }
-            (None, None) => Some("no rule keeps this budget with clips so often".to_owned()),
+            (None, None, None) => Some("no rule keeps this budget with clips so often".to_owned()),
         };
+        let (chosen, replay) = kept.map(|&(choice, replay)| (*choice, replay)).unzip();
         Ok(Self {
             lack,
             budget: budget.to_string(),
             period: budget.period.name(),
             hop_seconds,
             clear,
-            chosen: chosen.copied(),
+            chosen,
             choices,
             replay,
         })
@@ -116,20 +127,21 @@ impl BudgetFacts {
         let choice = match (&self.chosen, &self.replay) {
             (Some(choice), Some(replay)) => format!(
                 "chosen: {} of {} clips at a clip rate of {}: so many single clips may be called anomalous, an alarm \
-                 needs {} of them among {}\nreplayed {:.1} h of left-out normal sound: {} alarms; \
+                 needs {} of them among {}\nreplayed {}, {:.1} h at this pace, one visit after the other: {}; \
                  that rules out more than {:.0} a {} (95 % confidence), not fewer\n",
                 choice.raise,
                 choice.window,
                 choice.rate,
                 choice.raise,
                 choice.window,
+                count(replay.clips, "left-out clip"),
                 replay.seconds / 3600.0,
-                replay.alarms,
+                count(replay.alarms, "alarm"),
                 replay.most_per_period,
                 self.period
             ),
             _ => format!(
-                "none of these can be promised yet: {}; the false-alarm rate stays as it was, without a rule\n",
+                "none of these can be promised yet: {}\n",
                 self.lack.as_deref().unwrap_or("the replay failed")
             ),
         };

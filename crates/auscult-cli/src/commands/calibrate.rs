@@ -1,7 +1,7 @@
 //! `auscult calibrate`: what a model can promise, and what it would take to promise more.
 
 use auscult_core::{
-    Model, Promise, Standing,
+    CalibrationScheme, Model, Promise, Standing,
     calibration::{
         gamma::{GammaFit, GammaForm},
         tail::{ExtrapolatedThreshold, extrapolate},
@@ -10,14 +10,22 @@ use auscult_core::{
 use auscult_store::ModelLock;
 use serde::Serialize;
 
-use super::{budget::BudgetFacts, summary::warn_about_calibration};
+use super::{
+    budget::BudgetFacts,
+    summary::{shortcoming, warn_about_calibration},
+};
 use crate::{
     Outcome,
     args::CalibrateArguments,
-    printer::{Printer, strong},
+    printer::{Printer, count, strong},
 };
 
 pub(crate) fn run(arguments: &CalibrateArguments, printer: &Printer) -> anyhow::Result<Outcome> {
+    anyhow::ensure!(
+        !(arguments.save && arguments.scheme == Some(CalibrationScheme::Split)),
+        "a split takes every third visit out of the memory for good, so it is not saved; look at it without --save, \
+         or fit again with --calibration split"
+    );
     let lock = arguments.save.then(|| ModelLock::acquire(&arguments.model)).transpose()?;
     let mut model = auscult_store::load(&arguments.model)?;
     if let Some(scheme) = arguments.scheme {
@@ -27,7 +35,13 @@ pub(crate) fn run(arguments: &CalibrateArguments, printer: &Printer) -> anyhow::
         rate: arguments.false_alarm_rate.unwrap_or(model.settings().false_alarm_rate),
         confidence: arguments.confidence.or(model.settings().confidence),
     };
+    let is_other_rate =
+        arguments.false_alarm_rate.is_some_and(|rate| rate != model.settings().false_alarm_rate);
     let mut model = model.with_promise(promise);
+    if is_other_rate && model.settings().alarm.is_some() {
+        printer.note("the alarm rule was chosen for another rate and is left out; --at-most chooses a new one");
+        model = model.with_alarm(None)?;
+    }
     let hop_seconds = arguments.hop_seconds.unwrap_or(model.settings().clip.seconds);
     let budget = arguments
         .at_most
@@ -41,6 +55,8 @@ pub(crate) fn run(arguments: &CalibrateArguments, printer: &Printer) -> anyhow::
         printer.line(serde_json::to_string_pretty(&facts)?)?;
     } else {
         printer.text(&facts.describe())?;
+    }
+    if arguments.json || facts.promised {
         warn_about_calibration(&model, printer);
     }
     let is_kept = facts.budget.as_ref().is_none_or(BudgetFacts::is_kept);
@@ -64,7 +80,14 @@ pub(crate) fn run(arguments: &CalibrateArguments, printer: &Printer) -> anyhow::
 /// Everything the command tells.
 #[derive(Debug, Serialize)]
 struct Facts {
-    promise: String,
+    /// In words.
+    #[serde(skip)]
+    asked_for: String,
+    false_alarm_rate: f64,
+    confidence: Option<f64>,
+    promised: bool,
+    /// Why it is not.
+    missing: Option<String>,
     /// Promised.
     threshold: Option<f64>,
     /// Used meanwhile, where nothing can be promised.
@@ -112,8 +135,13 @@ impl Facts {
                 provisional_threshold,
             })
         };
+        let sure = promise.confidence.map(|confidence| format!(", {confidence} sure"));
         Self {
-            promise: promise.to_string(),
+            asked_for: format!("at most {} false alarms{}", promise.rate, sure.unwrap_or_default()),
+            false_alarm_rate: promise.rate.into(),
+            confidence: promise.confidence.map(f64::from),
+            promised: model.standing().is_promised(),
+            missing: shortcoming(model.standing()),
             threshold,
             provisional_threshold,
             basis: calibration.basis().name(),
@@ -134,7 +162,7 @@ impl Facts {
             threshold.map_or_else(|| "none".to_owned(), |threshold| format!("{threshold:.4}"))
         };
         let mut rows = vec![
-            ("promise", format!("at most {} false alarms", self.promise)),
+            ("asked for", self.asked_for.clone()),
             (
                 "calibration",
                 format!(
@@ -146,6 +174,7 @@ impl Facts {
                 ),
             ),
             ("threshold", show(self.threshold)),
+            ("promise", self.missing.clone().unwrap_or_else(|| "kept".to_owned())),
         ];
         if self.provisional_threshold.is_some() {
             let provisional = show(self.provisional_threshold);
@@ -169,13 +198,13 @@ impl Facts {
             rows.push((
                 "domain",
                 format!(
-                    "{}: threshold {}, {} clips worth {:.0}",
+                    "{}: threshold {}, {} worth {:.0}",
                     domain.domain,
                     domain.provisional_threshold.map_or_else(
                         || show(domain.threshold),
                         |provisional| format!("{provisional:.4} (provisional)")
                     ),
-                    domain.clips,
+                    count(domain.clips, "clip"),
                     domain.effective_clips.floor()
                 ),
             ));

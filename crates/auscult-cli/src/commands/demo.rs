@@ -19,14 +19,17 @@ use crate::{
     printer::{Printer, strong},
 };
 
-/// A folder with this file in it was made by the demonstration and may be replaced by it.
+/// A folder with this file in it was made by the demonstration, which may replace what it made.
 const MARKER: &str = "made-by-auscult-demo.txt";
+
+/// The folder of the recordings in it.
+const SOUNDS: &str = "sounds";
 
 pub(crate) fn run(arguments: &DemoArguments, printer: &Printer) -> anyhow::Result<Outcome> {
     let machine: Machine = arguments.machine.parse()?;
     let folder = &arguments.out;
     prepare(folder)?;
-    let sounds = folder.join("sounds");
+    let sounds = folder.join(SOUNDS);
     let recipe = recipe(machine, arguments.seed);
     printer.line(strong(format!(
         "1. A synthetic {machine}: {} normal clips on {} visits to learn from, {} normal and {} faulty ones to check",
@@ -87,12 +90,16 @@ fn parse(words: &[&str], printer: &Printer) -> anyhow::Result<Command> {
     Ok(Arguments::try_parse_from(words)?.command)
 }
 
-/// Makes the folder, or empties one that an earlier demonstration made.
+/// Makes the folder, or takes the sounds out of one that an earlier demonstration made; what else is
+/// in it stays.
 fn prepare(folder: &Path) -> anyhow::Result<()> {
     let is_empty = || std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+    let sounds = folder.join(SOUNDS);
     if folder.join(MARKER).is_file() {
-        std::fs::remove_dir_all(folder)
-            .with_context(|| format!("cannot replace {}", folder.display()))?;
+        if sounds.exists() {
+            std::fs::remove_dir_all(&sounds)
+                .with_context(|| format!("cannot replace {}", sounds.display()))?;
+        }
     } else if folder.exists() && !is_empty() {
         anyhow::bail!(
             "{} exists and was not made by the demonstration; choose another folder with --out",
@@ -103,7 +110,7 @@ fn prepare(folder: &Path) -> anyhow::Result<()> {
         std::fs::create_dir_all(folder)?;
         std::fs::write(
             folder.join(MARKER),
-            "auscult demo replaces this folder when it runs again.\n",
+            "auscult demo replaces sounds/, the model and report.html here when it runs again.\n",
         )
     };
     make().with_context(|| format!("cannot write {}", folder.display()))

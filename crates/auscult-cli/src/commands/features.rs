@@ -11,7 +11,7 @@ use crate::{
     args::{FeatureView, FeaturesArguments},
     files,
     output::{Array, Format, Record, RecordWriter, write_npy, write_npz},
-    printer::Printer,
+    printer::{Printer, count},
     reading::{self, clip_name},
 };
 
@@ -34,9 +34,8 @@ pub(crate) fn run(arguments: &FeaturesArguments, printer: &Printer) -> anyhow::R
     let (clip, front_end) = fit::front_end(&arguments.front_end)?;
     let axis_len = front_end.axis().len();
     let reading = fit::reading(&arguments.input, &arguments.front_end.channel, clip, front_end)?;
-    let (sources, found_all) = reading::expand(&arguments.input.paths, None, None, printer)?;
+    let (sources, mut problems) = reading::expand(&arguments.input.paths, None, None, printer)?;
     let mut rows = Rows::default();
-    let mut problems = 0;
     let read_all = reading::read_all(
         sources,
         &reading,
@@ -87,8 +86,8 @@ pub(crate) fn run(arguments: &FeaturesArguments, printer: &Printer) -> anyhow::R
         },
     )?;
     write(&rows, axis_len, arguments)?;
-    printer.note(format!("{} clips of {axis_len} positions", rows.labels.len()));
-    let complete = found_all && read_all && problems == 0;
+    printer.note(format!("{} of {axis_len} positions", count(rows.labels.len(), "clip")));
+    let complete = read_all && problems == 0;
     Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
 }
 
@@ -105,7 +104,8 @@ fn write(rows: &Rows, axis_len: usize, arguments: &FeaturesArguments) -> anyhow:
     }
     if let Some(path) = &arguments.npz {
         let start_seconds = Array { shape: vec![clips], values: &rows.start_seconds };
-        return write_npz(path, &[("features", features), ("start_seconds", start_seconds)]);
+        let arrays = [("features", features), ("start_seconds", start_seconds)];
+        return write_npz(path, &arrays, ("paths", &rows.labels));
     }
     write_csv(rows, axis_len, frames.max(1), None)
 }

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use auscult_audio::ClipRange;
 use auscult_core::{
-    BandSettings, BeamSettings, ClipSettings, FrontEnd, Method, Model, ModelSettings,
-    alarm::AlarmSettings,
+    BandSettings, BeamSettings, ClipSettings, DensityExponent, FrontEnd, Method, Model,
+    ModelSettings, alarm::AlarmSettings,
 };
 
 use super::{
@@ -29,13 +29,14 @@ pub(crate) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
     let Chosen { clip, channel, front_end, .. } = chosen;
     let reading = self::reading(&arguments.input, &channel, clip, front_end)?;
     let visits = &arguments.visits;
-    let (sources, found_all) = reading::expand(
+    let (sources, problems) = reading::expand_normal(
         &arguments.input.paths,
         visits.visit.as_deref(),
         visits.domain.as_deref(),
         printer,
     )?;
-    let gathered = gather(sources, &reading, None, printer)?;
+    let mut gathered = gather(sources, &reading, None, printer)?;
+    gathered.counts.skipped += problems;
     anyhow::ensure!(
         gathered.read_all,
         "stopped: no model was written, {} is as it was",
@@ -48,6 +49,13 @@ pub(crate) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
     });
     let budget = budget.transpose()?;
     if let Some(budget) = &budget {
+        if !budget.is_kept() {
+            printer.text(&budget.describe())?;
+            anyhow::bail!(
+                "no model was written: no alarm rule keeps the budget of --at-most yet; allow more alarms, record \
+                 more visits, or fit without --at-most"
+            );
+        }
         model = budget.apply(model)?;
     }
     auscult_store::save(&model, &arguments.output)?;
@@ -59,10 +67,12 @@ pub(crate) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
         printer.text(&summary.to_string())?;
     }
     warn_about_calibration(&model, printer);
-    if !summary.keeps_budget() {
-        printer.problem("the model has no alarm rule: none keeps the budget of --at-most yet");
+    let (neighbours, others) = (model.settings().detector.neighbours, model.references().len() - 1);
+    if neighbours > others {
+        printer
+            .note(format!("--neighbours {neighbours}: there are {others} others, all are taken"));
     }
-    let complete = found_all && summary.counts.skipped == 0 && summary.keeps_budget();
+    let complete = summary.counts.skipped == 0;
     Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
 }
 
@@ -144,6 +154,10 @@ pub(super) fn detector_settings(
         }
         (None, None) => detector.bands = bands(arguments, detector.bands)?,
     }
+    anyhow::ensure!(
+        arguments.neighbours > 0 || arguments.density_exponent != DensityExponent::Auto,
+        "--density-exponent auto needs local scales; leave it out with --neighbours 0"
+    );
     Ok(BeamSettings {
         metric: arguments.metric,
         neighbours: arguments.neighbours,

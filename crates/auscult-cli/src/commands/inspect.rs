@@ -157,8 +157,12 @@ fn describe(model: &Model, front_end: &dyn FrontEnd) -> String {
 }
 
 fn promise(model: &Model) -> String {
-    let kept = || "the calibration is worth it".to_owned();
-    shortcoming(model.standing()).unwrap_or_else(kept)
+    let standing = model.standing();
+    let kept = || {
+        let condition = standing.condition(model.calibration().basis());
+        format!("kept {}", condition.unwrap_or_else(|| "for clips of new visits".to_owned()))
+    };
+    shortcoming(standing).unwrap_or_else(kept)
 }
 
 fn alarm(settings: Option<AlarmSettings>) -> String {

@@ -38,8 +38,12 @@ fn add(
 ) -> anyhow::Result<Outcome> {
     let (lock, model) = files::load_locked(path)?;
     let reading = reading_for(&model, &model.settings().channel, input)?;
-    let (sources, found_all) =
-        reading::expand(&input.paths, visits.visit.as_deref(), visits.domain.as_deref(), printer)?;
+    let (sources, problems) = reading::expand_normal(
+        &input.paths,
+        visits.visit.as_deref(),
+        visits.domain.as_deref(),
+        printer,
+    )?;
     let gathered = gather(sources, &reading, Some(model.references()), printer)?;
     anyhow::ensure!(gathered.read_all, "stopped: {} is as it was", path.display());
     if gathered.references.is_empty() {
@@ -50,7 +54,7 @@ fn add(
         lock.save(&grown)?;
         tell(&model, &grown, path, printer)?;
     }
-    let complete = found_all && gathered.counts.skipped == 0;
+    let complete = problems == 0 && gathered.counts.skipped == 0;
     Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
 }
 

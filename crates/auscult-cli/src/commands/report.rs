@@ -18,6 +18,11 @@ pub(crate) fn run(arguments: &ReportArguments, printer: &Printer) -> anyhow::Res
     for path in arguments.output.as_deref().into_iter().chain(json_file) {
         files::check_result_target(path, arguments.scoring.inputs())?;
     }
+    let is_same = |json: &Path| arguments.output.as_deref() == Some(json);
+    anyhow::ensure!(
+        !json_file.is_some_and(is_same),
+        "--output and --json name the same file; give two"
+    );
     let mut scoring = Scoring::new(&arguments.scoring)?;
     scoring.explain = true;
     let mut clips = Vec::new();
@@ -25,6 +30,7 @@ pub(crate) fn run(arguments: &ReportArguments, printer: &Printer) -> anyhow::Res
         clips.push(clip);
         Ok(())
     })?;
+    anyhow::ensure!(!clips.is_empty(), "nothing was scored, so no report was written");
     let stem = arguments.scoring.model.file_stem().unwrap_or_default().to_string_lossy();
     let title = arguments.title.as_deref().unwrap_or(&stem);
     let anomalous = clips.iter().filter(|clip| clip.is_anomalous()).count();
@@ -65,7 +71,7 @@ impl<'a> Report<'a> {
         truth: impl Fn(&CheckedClip) -> Option<String>,
     ) -> Self {
         let listed = furthest(&clips);
-        let mut notes: Vec<String> = scoring.alarm_words(scored).into_iter().collect();
+        let mut notes = scoring.notes(scored);
         let clips = clips
             .into_iter()
             .enumerate()
@@ -121,6 +127,7 @@ fn report_clip(clip: CheckedClip, truth: Option<String>, sound: Option<ReportSou
         remarks: clip.remarks,
         copy_of: clip.copy_of,
         domain: clip.domain,
+        alarm: clip.alarm,
         scored,
         explanation: explanation.flatten(),
         truth,

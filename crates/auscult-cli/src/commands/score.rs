@@ -37,14 +37,19 @@ pub(crate) fn run(arguments: &ScoreArguments, printer: &Printer) -> anyhow::Resu
     // The table names the band that differs most, so it needs reasons too.
     scoring.explain = arguments.explain || format.is_none();
     let is_json = matches!(format, Some(Format::Json | Format::JsonLines));
-    let mut writer = format
-        .map(|format| RecordWriter::new(&format, columns(&scoring.model, arguments), output))
-        .transpose()?;
+    let start =
+        |format: &Format| RecordWriter::new(format, columns(&scoring.model, arguments), output);
+    // Old results stay until there are new ones.
+    let mut writer: Option<RecordWriter> = None;
     let mut table = ScoreTable::new();
     let mut anomalous = 0;
     let scored = scoring.run(&arguments.scoring.input.paths, printer, |clip| {
         anomalous += usize::from(clip.is_anomalous());
-        if let Some(writer) = &mut writer {
+        if let Some(format) = &format {
+            let writer = match &mut writer {
+                Some(writer) => writer,
+                none => none.insert(start(format)?),
+            };
             let promised = scoring.standing(clip.domain.as_deref()).is_promised();
             let record = record(&clip, promised, arguments, is_json)?;
             return writer.write(record).context(NOT_WRITTEN);
@@ -52,7 +57,15 @@ pub(crate) fn run(arguments: &ScoreArguments, printer: &Printer) -> anyhow::Resu
         table.add(&clip, arguments.explain);
         Ok(())
     })?;
-    if let Some(writer) = writer {
+    if let Some(format) = &format {
+        let is_file = output.is_some() || matches!(format, Format::Parquet(_));
+        let writer = match writer {
+            None if is_file => {
+                anyhow::bail!("nothing was scored, so no results were written")
+            }
+            None => start(format)?,
+            Some(writer) => writer,
+        };
         writer.finish().context(NOT_WRITTEN)?;
         scoring.tell_shortcomings(&scored, printer);
     } else {

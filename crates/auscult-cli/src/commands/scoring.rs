@@ -57,6 +57,10 @@ pub(super) struct Finding {
 pub(super) struct Scored {
     /// Whether every clip was scored.
     pub(super) complete: bool,
+    /// False if a stop was asked for.
+    read_all: bool,
+    /// Files that could not be read, or not to their end, and why.
+    unread: Vec<String>,
     quality: Option<QualitySummary>,
     /// The domains clips were judged in; `None` for clips of no domain.
     domains: BTreeSet<Option<String>>,
@@ -132,9 +136,10 @@ impl Scoring {
         printer: &Printer,
         mut sink: impl FnMut(CheckedClip) -> anyhow::Result<()>,
     ) -> anyhow::Result<Scored> {
-        let (sources, found_all) = reading::expand(paths, None, self.domain.as_deref(), printer)?;
+        let (sources, mut problems) =
+            reading::expand(paths, None, self.domain.as_deref(), printer)?;
+        let mut unread = Vec::new();
         self.tell_unknown_domains(&sources, printer);
-        let mut problems = 0;
         let mut dropped = Dropped::default();
         let (mut quality, mut heard) = (QualityTally::default(), Heard::default());
         let (mut domains, mut alarm) = (BTreeSet::new(), Alarm::new(self)?);
@@ -185,15 +190,16 @@ impl Scoring {
                 dropped.add(file.seconds_dropped);
                 if let Some(problem) = file.problem {
                     problems += 1;
-                    printer.problem(problem);
+                    printer.problem(&problem);
+                    unread.push(problem);
                 }
                 Ok(())
             },
         )?;
         dropped.tell(printer);
-        let complete = found_all && read_all && problems == 0;
+        let complete = read_all && problems == 0;
         let alarms = alarm.map(|alarm| alarm.raised_at);
-        Ok(Scored { complete, quality: quality.summary(), domains, alarms })
+        Ok(Scored { complete, read_all, unread, quality: quality.summary(), domains, alarms })
     }
 
     /// What the model says of a clip; `None` if the clip cannot be scored.
@@ -253,16 +259,40 @@ impl Scoring {
         let mut lines = self.shortcomings(scored);
         if lines.is_empty() {
             let promise = self.model.settings().promise();
-            lines.push(format!("at most {promise} of normal clips are called anomalous"));
+            let condition = self.model.standing().condition(self.model.calibration().basis());
+            let condition = condition.map(|condition| format!(", {condition}")).unwrap_or_default();
+            lines
+                .push(format!("at most {promise} of normal clips are called anomalous{condition}"));
         }
         lines.extend(self.alarm_words(scored));
         lines.extend(scored.quality.as_ref().map(|quality| format!("input quality: {quality}")));
         lines
     }
 
+    /// What a page about the clips must not keep to itself: what is not on it, and alarms.
+    pub(super) fn notes(&self, scored: &Scored) -> Vec<String> {
+        /// More are only counted.
+        const MOST: usize = 20;
+        let mut notes: Vec<String> = self.alarm_words(scored).into_iter().collect();
+        if !scored.read_all {
+            notes.push(
+                "stopped before everything was read: this is a part of what was asked for"
+                    .to_owned(),
+            );
+        }
+        notes.extend(scored.unread.iter().take(MOST).map(|problem| format!("not read: {problem}")));
+        if scored.unread.len() > MOST {
+            notes.push(format!("not read: {} more files", scored.unread.len() - MOST));
+        }
+        notes
+    }
+
     /// What the model's alarm rule made of the clips; `None` without a rule.
-    pub(super) fn alarm_words(&self, scored: &Scored) -> Option<String> {
+    fn alarm_words(&self, scored: &Scored) -> Option<String> {
         let (rule, alarms) = self.model.settings().alarm.zip(scored.alarms.as_ref())?;
+        if self.model.threshold().is_none() {
+            return Some("alarm rule: not played, there are no verdicts yet".to_owned());
+        }
         let rule =
             format!("alarm rule ({} of {} clips, in the order given)", rule.raise, rule.window);
         Some(match &alarms[..] {

@@ -18,11 +18,23 @@ pub(super) fn warn_about_calibration(model: &Model, printer: &Printer) {
     match shortcoming(model.standing()) {
         Some(shortcoming) => printer.note(shortcoming),
         None if basis == Basis::Visits => {}
-        None => printer.note(format!(
-            "{basis} were left out, as asked for: the promise holds if they are as independent of each other \
-             as visits on other days"
-        )),
+        None => {
+            let condition = model.standing().condition(basis).unwrap_or_default();
+            printer.note(format!(
+                "{basis} were left out, as asked for: the promise holds {condition}"
+            ));
+            if visits_of(model).len() > 1 {
+                printer.note(
+                    "the references come from several visits, which say more: leaving out visits is the default",
+                );
+            }
+        }
     }
+}
+
+/// The names of the visits.
+fn visits_of(model: &Model) -> BTreeSet<&String> {
+    model.references().provenance().iter().filter_map(|from| from.visit.as_ref()).collect()
 }
 
 /// Why verdicts are not to be relied on, and what to do; `None` if the rate is promised.
@@ -84,13 +96,11 @@ impl Summary {
         quality: Option<QualitySummary>,
         budget: Option<BudgetFacts>,
     ) -> Self {
-        let visits: BTreeSet<_> =
-            model.references().provenance().iter().filter_map(|from| from.visit.as_ref()).collect();
         Self {
             model: path.display().to_string(),
             front_end: model.settings().front_end.to_string(),
             references: model.references().len(),
-            visits: visits.len(),
+            visits: visits_of(model).len(),
             bands: model.detector().beam().layout().bands().len(),
             calibrated_by: model.calibration().basis().name(),
             false_alarm_rate: model.settings().false_alarm_rate.into(),
@@ -101,11 +111,6 @@ impl Summary {
             budget,
             least_normal: least_normal(model),
         }
-    }
-
-    /// Whether the alarm budget is kept, if there is one.
-    pub(super) fn keeps_budget(&self) -> bool {
-        self.budget.as_ref().is_none_or(BudgetFacts::is_kept)
     }
 }
 

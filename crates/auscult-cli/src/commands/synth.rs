@@ -2,7 +2,12 @@
 
 use auscult_testing::{Fault, Layout, Machine, PerDomain, TreeRecipe, write_tree};
 
-use crate::{Outcome, args::SynthArguments, printer::Printer, progress};
+use crate::{
+    Outcome,
+    args::SynthArguments,
+    printer::{Printer, count},
+    progress,
+};
 
 pub(crate) fn run(arguments: &SynthArguments, printer: &Printer) -> anyhow::Result<Outcome> {
     let per_domain = |counts: &[u32]| PerDomain { source: counts[0], target: counts[1] };
@@ -22,7 +27,7 @@ pub(crate) fn run(arguments: &SynthArguments, printer: &Printer) -> anyhow::Resu
         ..TreeRecipe::default()
     };
     let files = write_with_progress(&arguments.out, &recipe)?;
-    printer.line(format!("{} clips in {}", files.len(), arguments.out.display()))?;
+    printer.line(format!("{} in {}", count(files.len(), "clip"), arguments.out.display()))?;
     Ok(Outcome::Done)
 }
 

@@ -107,7 +107,7 @@ fn read(
     what: &str,
     printer: &Printer,
 ) -> anyhow::Result<Option<(Vec<NormalClip>, bool)>> {
-    let (sources, found_all) = reading::expand(paths, visit, domain, printer)?;
+    let (sources, problems) = reading::expand(paths, visit, domain, printer)?;
     anyhow::ensure!(
         sources.iter().all(|source| source.location != Location::StandardInput),
         "tune reads its recordings twice and cannot take standard input; name files"
@@ -122,7 +122,7 @@ fn read(
             taken.found
         ));
     }
-    Ok(Some((taken.clips, found_all && taken.skipped == 0)))
+    Ok(Some((taken.clips, problems == 0 && taken.skipped == 0)))
 }
 
 /// Says what the ranking cannot be trusted for.
@@ -319,7 +319,7 @@ fn words(ranking: &Ranking, in_all: usize, written: Option<&Path>) -> String {
     let tried = ranking.candidates.len();
     let alike = ranking.like_the_best();
     let mut text = format!(
-        "\n{tried} of {in_all} settings tried; {alike} cannot be told from the best (=), * is chosen\n"
+        "\n{tried} of {in_all} settings tried; {alike} cannot be told from the best (=, itself included), * is chosen\n"
     );
     let Some(chosen) = ranking.recommended() else { return text };
     let candidate = &chosen.evaluation.candidate;

@@ -50,7 +50,7 @@ fn ctrl_c_during_score_keeps_the_finished_rows() {
     let ran = run_and_interrupt(&sandbox, "score model.auscult many --json --jobs 1").exits(2);
     let objects: Vec<serde_json::Value> = serde_json::from_str(&ran.stdout).unwrap();
     assert!(!objects.is_empty() && objects.len() < all, "{} objects", objects.len());
-    ran.says("what is finished is kept");
+    ran.says("stopped before everything was read");
     let ran = run_and_interrupt(&sandbox, "score model.auscult many --csv --jobs 1").exits(2);
     let count = rows(&ran.stdout).len();
     assert!(count > 0 && count < all, "{count} rows");

@@ -51,6 +51,10 @@ fn demonstration_leaves_a_report_in_under_two_minutes() {
     let page = String::from_utf8(sandbox.read("demo/report.html")).unwrap();
     assert!(page.trim_start().to_lowercase().starts_with("<!doctype html>"));
     sandbox.run("model verify demo/pump.auscult").exits(0);
+    // Once more: what somebody put there stays.
+    sandbox.write("demo/mine.txt", "mine");
+    sandbox.run("demo --out demo").exits(0);
+    assert_eq!(sandbox.read("demo/mine.txt"), b"mine");
 }
 
 #[test]

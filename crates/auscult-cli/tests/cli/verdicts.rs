@@ -184,8 +184,18 @@ fn an_alarm_budget_chooses_a_rule_and_the_model_keeps_it() {
     assert_eq!(before, sandbox.read("model.auscult"));
     let ran =
         sandbox.run("fit normal -o strict.auscult --clip-seconds 1 --at-most 1/year").exits(2);
-    ran.says("the model has no alarm rule");
-    let model = json(&sandbox.run("inspect strict.auscult --json").exits(0).stdout);
+    ran.says("no model was written: no alarm rule keeps the budget");
+    assert!(!sandbox.path("strict.auscult").exists());
+    // What 25 clips can promise on average they cannot promise with confidence.
+    let words = ["calibrate", "model.auscult", "--at-most", "40000/day", "--confidence", "99.9%"];
+    let words: Vec<&str> = words.into_iter().chain(["--save"]).collect();
+    let ran = sandbox.run_words(&words).exits(2);
+    assert!(ran.stdout.contains("with 99.9 % confidence needs"), "{}", ran.stdout);
+    assert_eq!(before, sandbox.read("model.auscult"));
+    // A rule chosen for one rate does not outlive it.
+    let ran = sandbox.run("calibrate model.auscult --false-alarm-rate 10% --save").exits(0);
+    ran.says("the alarm rule was chosen for another rate and is left out");
+    let model = json(&sandbox.run("inspect model.auscult --json").exits(0).stdout);
     assert_eq!(model["settings"].get("alarm"), None);
     let ran = sandbox.run("fit normal -o m --at-most 1/day --false-alarm-rate 1%").exits(2);
     ran.says("cannot be used with");
@@ -260,9 +270,71 @@ fn without_visits_nothing_is_promised_anywhere_unless_somebody_vouches() {
     assert_eq!(facts["model"]["thresholds"][0]["promised"], false);
 
     let ran = sandbox.run("calibrate model.auscult --scheme files --save").exits(0);
-    ran.says("files were left out, as asked for: the promise holds if they are as independent");
+    ran.says("files were left out, as asked for: the promise holds if files are as independent");
     let ran = sandbox.run("score model.auscult normal").exits(0);
-    assert!(ran.stdout.contains("at most 5 % of normal clips are called anomalous"));
+    let promised = "at most 5 % of normal clips are called anomalous, if files are as independent";
+    assert!(ran.stdout.contains(promised), "{}", ran.stdout);
+    sandbox.run("report model.auscult normal -o page.html").exits(0);
+    let page = String::from_utf8(sandbox.read("page.html")).unwrap();
+    assert!(page.contains("The promise was made on condition that they are as independent"));
+}
+
+#[test]
+fn old_results_stay_until_there_are_new_ones() {
+    let sandbox = Sandbox::with_model();
+    sandbox.write("broken.wav", "no sound");
+    for (line, name) in [
+        ("--csv --output old", "old"),
+        ("--jsonl --output old", "old"),
+        ("--json --output old", "old"),
+        ("--parquet old", "old"),
+    ] {
+        sandbox.write(name, "old results");
+        for input in ["broken.wav", "nowhere*.wav"] {
+            sandbox.run(&format!("score model.auscult {input} {line}")).exits(2);
+            assert_eq!(sandbox.read(name), b"old results", "{line} {input}");
+        }
+    }
+    sandbox.run("report model.auscult broken.wav -o old").exits(2).says("no report was written");
+    assert_eq!(sandbox.read("old"), b"old results");
+}
+
+#[test]
+fn a_report_names_what_is_not_in_it() {
+    let sandbox = Sandbox::with_model();
+    sandbox.write("check/a.wav", changed(|_, s| s * 0.9));
+    sandbox.write("check/broken.wav", "no sound");
+    sandbox.run("report model.auscult check -o page.html").exits(2);
+    let page = String::from_utf8(sandbox.read("page.html")).unwrap();
+    assert!(page.contains("not read: check/broken.wav: not a sound file"), "{page}");
+}
+
+#[test]
+fn recordings_labelled_as_anomalous_are_not_learnt_from() {
+    let sandbox = Sandbox::with_recordings();
+    let rows: Vec<String> = (0..8)
+        .map(|take| {
+            format!("normal/visit_1/{take}.wav,{}", if take < 2 { "anomaly" } else { "normal" })
+        })
+        .collect();
+    sandbox.write("list.csv", format!("path,label\n{}\nnowhere.wav,normal\n", rows.join("\n")));
+    let ran = sandbox.run("fit list.csv -o model.auscult --clip-seconds 1").exits(2);
+    assert!(ran.stdout.contains("references  6 from 6 files"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("1 skipped"), "the row without a file counts: {}", ran.stdout);
+    ran.says("left out 2 recordings labelled as anomalous");
+    sandbox.write("faults.jsonl", "{\"path\": \"normal/visit_2/0.wav\", \"label\": 1}\n");
+    let ran = sandbox.run("model add model.auscult faults.jsonl").exits(2);
+    ran.says("every recording is labelled as anomalous");
+}
+
+#[test]
+fn a_split_is_shown_and_not_saved() {
+    let sandbox = Sandbox::with_model();
+    let before = sandbox.read("model.auscult");
+    sandbox.run("calibrate model.auscult --scheme split").exits(0);
+    let ran = sandbox.run("calibrate model.auscult --scheme split --save").exits(2);
+    ran.says("takes every third visit out of the memory for good");
+    assert_eq!(before, sandbox.read("model.auscult"));
 }
 
 #[test]
@@ -339,6 +411,16 @@ fn results_never_replace_what_they_were_made_from() {
         sandbox.run(line).exits(2).says(why);
         assert_eq!(before, sandbox.read(kept), "{line}");
     }
+    // Whatever it is called: a recording is known by its first bytes.
+    for name in ["no_extension", "hard_link.csv"] {
+        std::fs::hard_link(sandbox.path(sound), sandbox.path(name)).unwrap();
+        let before = sandbox.read(sound);
+        let line = format!("score model.auscult normal --csv --output {name}");
+        sandbox.run(&line).exits(2).says("exists and is a recording");
+        assert_eq!(before, sandbox.read(sound), "{name}");
+    }
+    let ran = sandbox.run("report model.auscult normal -o one.html --json one.html").exits(2);
+    ran.says("--output and --json name the same file");
     // Its own old results are another matter.
     sandbox.run("score model.auscult normal --csv --output scores.csv").exits(0);
     sandbox.run("score model.auscult normal --csv --output scores.csv").exits(0);

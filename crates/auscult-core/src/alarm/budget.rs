@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use serde::Serialize;
 
 use super::{AlarmMachine, AlarmRules, AlarmSettings, AlarmState, Observation};
-use crate::{Error, FalseAlarmRate, Result, names::named_choices};
+use crate::{Confidence, Error, FalseAlarmRate, Promise, Result, names::named_choices};
 
 /// A span people count alarms in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,7 +100,8 @@ const RULES: [(usize, usize); 8] = [(1, 1), (2, 2), (2, 3), (3, 3), (3, 4), (3, 
 const LARGEST_RATE: f64 = 0.2;
 
 impl AlarmBudget {
-    /// For each rule the largest rate that keeps the budget, for clips every `hop_seconds`.
+    /// For each rule the largest rate that keeps the budget, for clips every `hop_seconds`, and what
+    /// a promise of that rate, with a confidence or without, needs.
     ///
     /// A larger rate hears smaller faults; a longer rule waits longer. A rule that cannot keep the
     /// budget with any rate above one in a million is left out.
@@ -108,7 +109,12 @@ impl AlarmBudget {
     /// # Errors
     ///
     /// [`Error::Setting`] if the hop is not above 0 seconds.
-    pub fn choices(self, hop_seconds: f64, clear: usize) -> Result<Vec<Choice>> {
+    pub fn choices(
+        self,
+        hop_seconds: f64,
+        clear: usize,
+        confidence: Option<Confidence>,
+    ) -> Result<Vec<Choice>> {
         if !(hop_seconds.is_finite() && hop_seconds > 0.0) {
             return Err(Error::setting("hop", "above 0 seconds", hop_seconds));
         }
@@ -124,7 +130,7 @@ impl AlarmBudget {
                 raise,
                 window,
                 alarms: alarms(rate),
-                calibration_clips: promised.calibration_floor(),
+                calibration_clips: Promise { rate: promised, confidence }.calibration_floor(),
                 seconds_to_alarm: raise as f64 * hop_seconds,
             })
         };
@@ -207,7 +213,8 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Plays recordings of left-out normal scores through the state machine, each from the start.
+    /// Plays recordings of left-out normal scores through the state machine, one after the other: a
+    /// visit may be shorter than the rule is long.
     pub fn new(
         recordings: &[Vec<f64>],
         threshold: f64,
@@ -216,36 +223,43 @@ impl Replay {
         period: Period,
     ) -> Self {
         let (mut clips, mut alarms) = (0, 0);
-        for recording in recordings {
-            let mut machine = AlarmMachine::new(rules);
-            for (index, &score) in recording.iter().enumerate() {
-                let heard =
-                    if score > threshold { Observation::Anomalous } else { Observation::Normal };
-                let change = machine.observe(index as f64 * hop_seconds, heard);
-                alarms += usize::from(change.is_some_and(|change| change.to == AlarmState::Alarm));
-            }
-            clips += recording.len();
+        let mut machine = AlarmMachine::new(rules);
+        for &score in recordings.iter().flatten() {
+            let heard =
+                if score > threshold { Observation::Anomalous } else { Observation::Normal };
+            let change = machine.observe(clips as f64 * hop_seconds, heard);
+            alarms += usize::from(change.is_some_and(|change| change.to == AlarmState::Alarm));
+            clips += 1;
         }
         let seconds = clips as f64 * hop_seconds;
         let most = poisson_upper(alarms) * period.seconds() / seconds;
         Self { clips, seconds, alarms, most_per_period: most }
     }
+
+    /// Whether so many alarms in so short a time are no chance (below 5 %) within the budget: then
+    /// clips err together, and the rule must not count on their independence.
+    pub fn contradicts(&self, budget: AlarmBudget) -> bool {
+        let expected = budget.alarms * self.seconds / budget.period.seconds();
+        self.alarms > 0 && 1.0 - at_most(self.alarms - 1, expected) < 0.05
+    }
+}
+
+/// The probability of `count` or fewer when a Poisson count has this mean.
+fn at_most(count: usize, mean: f64) -> f64 {
+    let (mut term, mut sum) = ((-mean).exp(), 0.0);
+    for k in 0..=count {
+        sum += term;
+        term *= mean / (k + 1) as f64;
+    }
+    sum
 }
 
 /// The largest mean of a Poisson count that still gives `count` or fewer with 5 % probability.
 fn poisson_upper(count: usize) -> f64 {
-    let at_most = |mean: f64| {
-        let (mut term, mut sum) = ((-mean).exp(), 0.0);
-        for k in 0..=count {
-            sum += term;
-            term *= mean / (k + 1) as f64;
-        }
-        sum
-    };
     let (mut low, mut high) = (0.0, 10.0 + 3.0 * count as f64);
     for _ in 0..100 {
         let middle = f64::midpoint(low, high);
-        if at_most(middle) > 0.05 { low = middle } else { high = middle }
+        if at_most(count, middle) > 0.05 { low = middle } else { high = middle }
     }
     low
 }
@@ -298,11 +312,26 @@ mod tests {
     #[test]
     fn every_choice_keeps_the_budget() {
         let budget: AlarmBudget = "1/month".parse().unwrap();
-        let choices = budget.choices(10.0, 5).unwrap();
+        let choices = budget.choices(10.0, 5, None).unwrap();
         assert!(choices.len() > 3);
         for choice in &choices {
             assert!(choice.alarms <= 1.0 && choice.alarms > 0.5, "{choice:?}");
         }
+        let sure = budget.choices(10.0, 5, Some("90%".parse().unwrap())).unwrap();
+        assert_eq!(choices[0].rate, sure[0].rate);
+        assert!(sure[0].calibration_clips > choices[0].calibration_clips, "{sure:?}");
+    }
+
+    #[test]
+    fn a_replay_speaks_against_a_budget_it_could_not_keep() {
+        // Every visit has an anomalous stretch; each alone is shorter than the rule.
+        let visits = vec![vec![2.0; 2]; 30];
+        let replay = Replay::new(&visits, 1.0, rules(3, 3, 1), 10.0, Period::Day);
+        assert_eq!(replay.alarms, 1, "it never ends");
+        assert!(replay.contradicts("1/month".parse().unwrap()));
+        assert!(!replay.contradicts("1000/day".parse().unwrap()));
+        let quiet = Replay::new(&[vec![0.0; 60]], 1.0, rules(3, 3, 1), 10.0, Period::Day);
+        assert!(!quiet.contradicts("1/year".parse().unwrap()));
     }
 
     #[test]

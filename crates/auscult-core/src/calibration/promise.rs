@@ -49,7 +49,11 @@ macro_rules! share {
 
         impl std::fmt::Display for $type {
             fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                write!(formatter, "{} %", (self.0 * 1e6).round() / 1e4)
+                // Four digits behind the point, and more for what would then be nothing.
+                match self.0 * 100.0 {
+                    percent if percent < 1e-3 => write!(formatter, "{percent:.0e} %"),
+                    percent => write!(formatter, "{} %", (percent * 1e4).round() / 1e4),
+                }
             }
         }
 

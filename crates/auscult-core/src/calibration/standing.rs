@@ -68,6 +68,7 @@ impl Standing {
         let (clips, effective) = (calibration.scores().len(), calibration.effective_count());
         let lack = |missing| Lack { promise, clips, effective, basis, missing };
         match calibration.threshold(promise) {
+            None if effective + 1.0 < clips as f64 => Self::Undecided(lack(Missing::Independence)),
             None => Self::Undecided(lack(Missing::Clips)),
             Some(_) if !is_vouched_for => Self::Provisional(lack(Missing::Visits)),
             Some(_) if !calibration.keeps(promise) => {
@@ -80,6 +81,13 @@ impl Standing {
     /// Whether the false-alarm rate is promised.
     pub fn is_promised(self) -> bool {
         self == Self::Promised
+    }
+
+    /// What the promise rests on beside left-out visits: that these are as independent as visits.
+    /// `None` if nothing is promised, or visits were left out.
+    pub fn condition(self, basis: Basis) -> Option<String> {
+        (self.is_promised() && basis != Basis::Visits)
+            .then(|| format!("if {basis} are as independent of each other as visits on other days"))
     }
 
     /// What is missing; `None` if the rate is promised.
@@ -163,8 +171,10 @@ mod tests {
         let few = standing(Basis::Visits, CalibrationScheme::Auto, 12, 12);
         assert!(matches!(few, Standing::Undecided(_)));
         assert!(few.lack().unwrap().to_string().contains("there are 12; record at least 7 more"));
-        let alike = standing(Basis::Visits, CalibrationScheme::Auto, 50, 5).lack().unwrap();
-        assert!(alike.to_string().contains("the 50 here count as 5, because"), "{alike}");
+        for clips in [15, 50] {
+            let alike = standing(Basis::Visits, CalibrationScheme::Auto, clips, 5).lack().unwrap();
+            assert!(alike.to_string().contains(&format!("the {clips} here count as 5, because")));
+        }
         let blocks = standing(Basis::Blocks, CalibrationScheme::Auto, 50, 50).lack().unwrap();
         assert!(blocks.to_string().contains("weaker than visits"), "{blocks}");
     }

@@ -156,6 +156,7 @@ mod tests {
             domain: None,
             value: threshold,
             standing: auscult_core::Standing::Promised,
+            scores: Vec::new(),
         }];
         Histogram { calibration, clips, thresholds: &thresholds, range }.to_string()
     }

@@ -121,6 +121,7 @@ mod tests {
             domain: None,
             value: threshold,
             standing: auscult_core::Standing::Promised,
+            scores: Vec::new(),
         }];
         Timeline { clips, thresholds: &thresholds, range, has_details: &|index| index == 0 }
             .to_string()

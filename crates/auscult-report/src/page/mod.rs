@@ -41,6 +41,18 @@ impl<'a> Page<'a> {
         }
     }
 
+    /// Left-out scores of the normal clips that the clips of this page are compared with, ascending:
+    /// of all, or of their domains.
+    pub(crate) fn calibration_scores(&self) -> Vec<f64> {
+        if let Some(all) = self.thresholds.iter().find(|threshold| threshold.domain.is_none()) {
+            return all.scores.clone();
+        }
+        let mut scores: Vec<f64> =
+            self.thresholds.iter().flat_map(|threshold| &threshold.scores).copied().collect();
+        scores.sort_by(f64::total_cmp);
+        scores
+    }
+
     /// Whether every threshold on the page keeps the promised rate.
     pub(crate) fn is_promised(&self) -> bool {
         self.thresholds.iter().all(|threshold| threshold.standing.is_promised())
@@ -61,6 +73,8 @@ pub(crate) struct Threshold {
     pub(crate) value: Option<f64>,
     /// What it is worth.
     pub(crate) standing: Standing,
+    /// The left-out scores it comes from, ascending.
+    pub(crate) scores: Vec<f64>,
 }
 
 impl Threshold {
@@ -69,13 +83,19 @@ impl Threshold {
         let model = input.model;
         let domains: BTreeSet<Option<&str>> =
             input.clips.iter().map(|clip| clip.domain.as_deref()).collect();
-        let of_all = || Self { domain: None, value: model.threshold(), standing: model.standing() };
+        let of_all = || Self {
+            domain: None,
+            value: model.threshold(),
+            standing: model.standing(),
+            scores: model.calibration().scores().to_vec(),
+        };
         let of = |domain: Option<&str>| {
             let judge = domain.and_then(|domain| model.judge_of_domain(domain));
             judge.map_or_else(of_all, |judge| Self {
                 domain: domain.map(str::to_owned),
                 value: judge.threshold(),
                 standing: judge.standing(),
+                scores: judge.calibration().scores().to_vec(),
             })
         };
         if domains.is_empty() { vec![of_all()] } else { domains.into_iter().map(of).collect() }

@@ -66,6 +66,13 @@ fn model_facts(page: &Page<'_>) -> Facts {
             ),
         ),
         ("False-alarm rate", settings.promise().to_string()),
+        (
+            "Alarm rule",
+            settings.alarm.map_or_else(
+                || "none".to_owned(),
+                |alarm| format!("{} of {} clips", alarm.raise, alarm.window),
+            ),
+        ),
     ];
     let thresholds = page.thresholds.iter().map(|threshold| {
         let name = threshold.domain.as_ref().map(|domain| format!(" of {domain}"));
@@ -152,6 +159,6 @@ mod tests {
         ] {
             assert!(page.contains(fact), "{fact}");
         }
-        assert!(page.contains("Its basis is a strong one"));
+        assert!(page.contains("Calibration left out whole visits to the machine"));
     }
 }

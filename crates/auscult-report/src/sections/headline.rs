@@ -63,6 +63,14 @@ fn shortcoming(threshold: &Threshold) -> Option<String> {
     }
 }
 
+fn sound(clips: usize) -> String {
+    format!("{} {}", counted(clips, "clip"), if clips == 1 { "sounds" } else { "sound" })
+}
+
+fn are_undecided(clips: usize) -> String {
+    format!("{clips} more {} undecided", if clips == 1 { "is" } else { "are" })
+}
+
 impl Counts {
     fn of(page: &Page<'_>) -> Self {
         let count = |verdict: Option<Verdict>| {
@@ -87,11 +95,21 @@ impl Counts {
                 "The model has too few normal clips to say what is anomalous.".to_owned()
             }
             (_, 0) => "None of the clips could be scored.".to_owned(),
-            (0, 1) => format!("The clip sounds normal {promise}."),
-            (0, all) => format!("All {all} clips sound normal {promise}."),
-            (1, 1) => format!("The clip does not sound normal {promise}."),
-            (1, all) => format!("1 of {all} clips does not sound normal {promise}."),
-            (some, all) => format!("{some} of {all} clips do not sound normal {promise}."),
+            (0, 1) if self.undecided == 0 => format!("The clip sounds normal {promise}."),
+            (0, all) if self.undecided == 0 => format!("All {all} clips sound normal {promise}."),
+            (0, all) => {
+                format!("{} normal {promise}; {}.", sound(all), are_undecided(self.undecided))
+            }
+            (1, 1) if self.undecided == 0 => format!("The clip does not sound normal {promise}."),
+            (some, all) => {
+                let does = if some == 1 { "does" } else { "do" };
+                let undecided = match self.undecided {
+                    0 => String::new(),
+                    undecided => format!("; {}", are_undecided(undecided)),
+                };
+                let all = counted(all, "clip");
+                format!("{some} of {all} {does} not sound normal {promise}{undecided}.")
+            }
         }
     }
 
@@ -102,8 +120,8 @@ impl Counts {
             let by_chance = f64::from(promise.rate) * self.decided() as f64;
             let by_chance = tick((by_chance * 10.0).round() / 10.0);
             remarks.push(format!(
-                "Were all {} normal, up to about {by_chance} would be called anomalous by chance at \
-                 this rate.",
+                "Of {} that are all normal, up to about {by_chance} would be called anomalous by chance \
+                 at this rate.",
                 counted(self.decided(), "clip")
             ));
         }
@@ -175,16 +193,15 @@ mod tests {
     }
 
     #[test]
-    fn too_few_normal_clips_are_said_with_the_number_missing() {
+    fn too_few_normal_clips_are_said_with_what_they_count_as() {
         let mut sample = sample();
         let rate = FalseAlarmRate::try_from(0.01).unwrap();
         sample.set_false_alarm_rate(rate);
         let page = render(&sample.input());
         assert!(page.contains("The model has too few normal clips to say what is anomalous."));
         assert!(page.contains(
-            "a false-alarm rate of 1 % needs 99 independent normal clips, and there are 20"
+            "a false-alarm rate of 1 % needs 99 independent normal clips, and the 20 here count as"
         ));
-        assert!(page.contains("record at least 79 more, on several visits"));
     }
 
     #[test]
@@ -196,8 +213,8 @@ mod tests {
         sample.model = auscult_core::Model::fit(settings, references).unwrap();
         let page = render(&sample.input());
         assert!(page.contains(
-            "5 % with 90 % confidence needs 45 independent normal clips, and there are 20"
+            "5 % with 90 % confidence needs 45 independent normal clips, and the 20 here"
         ));
-        assert!(page.contains("No rate is promised yet: verdicts aim at 5 %"));
+        assert!(page.contains("No rate is promised yet, and no verdict is given."));
     }
 }

@@ -2,41 +2,70 @@
 
 use std::fmt::{self, Formatter};
 
-use auscult_core::{Basis, Promise};
+use auscult_core::{Basis, Promise, alarm::AlarmSettings};
 
-use crate::{page::Page, text::number};
+use crate::{
+    page::{Page, Threshold},
+    text::{Escaped, counted, number},
+};
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let model = page.input.model;
-    let scores = model.calibration().scores().len();
-    let smallest = number(1.0 / (scores + 1) as f64);
     write!(
         out,
         "<section aria-labelledby=\"promise\">\n<h2 id=\"promise\">What is promised</h2>\n<ul>\n\
-         <li>{} This holds for clips that resemble the calibration clips: same machine, place of the microphone, load and \
-         surroundings.</li>\n\
+         <li>{}</li>\n\
          <li>{}</li>\n\
          <li>Nothing is promised about faults that are missed. A fault that sounds like a normal \
          clip is called normal.</li>\n\
          <li>Another speed, load or background may be called anomalous without a fault. Anomalous \
          means unlike the normal clips; it is not a diagnosis.</li>\n\
-         <li>With {scores} calibration scores, no p-value can be smaller than {smallest}.</li>\n\
-         </ul>\n</section>\n",
-        rate_words(model.settings().promise(), page.is_promised()),
-        basis_words(model.calibration().basis())
+         {}{}</ul>\n</section>\n",
+        rate_words(model.settings().promise(), page),
+        basis_words(model.calibration().basis(), page.is_promised()),
+        alarm_words(model.settings().alarm),
+        page.thresholds.iter().map(smallest_p_value).collect::<String>(),
+    )
+}
+
+/// What the alarm rule of the model is.
+fn alarm_words(alarm: Option<AlarmSettings>) -> String {
+    let words = |alarm: AlarmSettings| {
+        let AlarmSettings { raise, window, clear, .. } = alarm;
+        let pace = alarm.hop_seconds.map(|hop| format!(" It was chosen for a clip every {hop} s."));
+        format!(
+            "<li>An alarm is raised by {raise} anomalous clips among {window} and cleared by {clear} normal \
+             ones in a row; the rate is that of single clips.{}</li>\n",
+            pace.unwrap_or_default()
+        )
+    };
+    alarm.map(words).unwrap_or_default()
+}
+
+fn smallest_p_value(threshold: &Threshold) -> String {
+    let of = threshold.domain.as_ref().map(|domain| format!(" of {}", Escaped(domain)));
+    let count = threshold.scores.len();
+    format!(
+        "<li>With {}{}, no p-value can be smaller than {}.</li>\n",
+        counted(count, "calibration score"),
+        of.unwrap_or_default(),
+        number(1.0 / (count + 1) as f64)
     )
 }
 
 /// The rate as a sentence.
-fn rate_words(promise: Promise, is_promised: bool) -> String {
+fn rate_words(promise: Promise, page: &Page<'_>) -> String {
     let rate = promise.rate;
-    if !is_promised {
+    if page.thresholds.iter().all(|threshold| threshold.value.is_none()) {
+        return "No rate is promised yet, and no verdict is given.".to_owned();
+    }
+    if !page.is_promised() {
         return format!(
             "No rate is promised yet: verdicts aim at {rate} false alarms and will have more, until normal clips \
              of enough visits are there."
         );
     }
-    match promise.confidence {
+    let promised = match promise.confidence {
         None => format!(
             "At most {rate} of normal clips are called anomalous, on average over calibrations like \
              this one."
@@ -45,49 +74,58 @@ fn rate_words(promise: Promise, is_promised: bool) -> String {
             "In {confidence} of calibrations like this one, at most {rate} of normal clips are called \
              anomalous."
         ),
-    }
+    };
+    format!(
+        "{promised} This holds for clips that resemble the calibration clips: same machine, place of the \
+         microphone, load and surroundings."
+    )
 }
 
-/// What the left-out scores were made with, and what that means for the promise.
-fn basis_words(basis: Basis) -> String {
-    match basis {
+/// What the left-out scores were made with, and what that means.
+fn basis_words(basis: Basis, is_promised: bool) -> String {
+    let left_out = match basis {
         Basis::Visits => {
-            "Its basis is a strong one: whole visits to the machine were left out, so \
-                          the calibration clips were as new to the model as the clips of a new \
-                          visit are."
-                .to_owned()
+            return "Calibration left out whole visits to the machine, so the calibration clips were as new to \
+                    the model as the clips of a new visit are."
+                .to_owned();
         }
-        Basis::Files => "Its basis is weaker than it could be: whole files were left out, but no \
-                         second visit is known. It holds for more sound of the same visit; on \
-                         another day expect more false alarms. Say which visit each file is from, \
-                         and record another one."
-            .to_owned(),
-        parts => format!(
-            "Its basis is weak: only {parts} of the same recording were left out, and neighbouring \
-             clips resemble each other. Expect more false alarms than promised. Record several \
-             files, on several visits."
-        ),
-    }
+        Basis::Files => {
+            "whole files, and knows no second visit: files recorded together resemble each other"
+        }
+        Basis::Blocks => "parts of one recording, whose neighbours resemble each other",
+        Basis::Clips => "single clips, and clips of one visit resemble each other",
+    };
+    let consequence = if is_promised {
+        "The promise was made on condition that they are as independent as visits on other days."
+    } else {
+        "On other days expect more false alarms. Say which visit each recording is from, and record \
+         on other days."
+    };
+    format!("Calibration left out {left_out}. {consequence}")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{render, testing::sample};
 
     #[test]
     fn a_rate_is_promised_only_if_it_is_kept() {
-        let confidence = Some("90%".parse().unwrap());
-        let promise = Promise { rate: "5%".parse().unwrap(), confidence };
-        let kept = "In 90 % of calibrations like this one, at most 5 % of normal clips";
-        assert!(rate_words(promise, true).starts_with(kept));
-        assert!(rate_words(promise, false).starts_with("No rate is promised yet"));
+        let mut sample = sample();
+        assert!(render(&sample.input()).contains("<li>No rate is promised yet: verdicts aim at"));
+        sample.set_false_alarm_rate("20%".parse().unwrap());
+        assert!(render(&sample.input()).contains("<li>At most 20 % of normal clips are called"));
+        sample.set_false_alarm_rate("1%".parse().unwrap());
+        assert!(render(&sample.input()).contains("promised yet, and no verdict is given."));
     }
 
     #[test]
-    fn the_promise_is_called_as_strong_as_its_basis() {
-        let words = Basis::ALL.iter().map(|&basis| basis_words(basis));
-        let strengths: Vec<bool> = words.map(|words| words.contains("strong")).collect();
-        assert_eq!(strengths.iter().filter(|&&is_strong| is_strong).count(), 1);
-        assert!(basis_words(Basis::Clips).contains("only clips of the same recording"));
+    fn a_weak_basis_is_called_so_with_and_without_a_promise() {
+        for &basis in Basis::ALL {
+            let [promised, provisional] = [true, false].map(|kept| basis_words(basis, kept));
+            assert_eq!(promised == provisional, basis == Basis::Visits);
+            assert_eq!(promised.contains("on condition"), basis != Basis::Visits);
+            assert_eq!(provisional.contains("expect more"), basis != Basis::Visits);
+        }
     }
 }

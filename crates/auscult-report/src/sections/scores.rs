@@ -52,7 +52,7 @@ fn write_verdict_legend(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result
 }
 
 fn write_histogram(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
-    let calibration = page.input.model.calibration().scores();
+    let calibration = page.calibration_scores();
     write!(
         out,
         "<section aria-labelledby=\"normal\">\n<h2 id=\"normal\">Against normal clips</h2>\n\
@@ -68,7 +68,7 @@ fn write_histogram(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
         )?;
     } else {
         let chart = Histogram {
-            calibration,
+            calibration: &calibration,
             clips: page.input.clips,
             thresholds: &page.thresholds,
             range: page.range,
