@@ -9,7 +9,6 @@ import argparse
 import json
 import os
 import platform
-import shutil
 import statistics
 import subprocess
 import sys
@@ -27,6 +26,8 @@ import torch
 import torchaudio
 from sklearn.metrics.pairwise import cosine_distances
 from threadpoolctl import threadpool_limits
+
+from processes import peak_memory, timed_process
 
 RATE = 16000
 kaldi = torchaudio.compliance.kaldi
@@ -337,33 +338,6 @@ def report(threads, result):
     times = result["times"]
     line = ", ".join(f"{who} {1e3 * t['minimum']:.3f}/{1e3 * t['median']:.3f}" for who, t in times.items())
     print(f"{threads} thread(s): {result['work']}: min/median ms: {line}", flush=True)
-
-
-def timed_process(command):
-    """Seconds a command takes."""
-    start = time.perf_counter()
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=True)
-    return time.perf_counter() - start
-
-
-def peak_memory(command):
-    """The most memory a command holds, in MB: watched, since what the system reports of a child
-    includes what this script held when it started it. Of several processes, the first."""
-    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    peak = 0
-    while process.poll() is None:
-        try:
-            status = Path(f"/proc/{process.pid}/status").read_text()
-            is_started = Path(f"/proc/{process.pid}/exe").samefile(shutil.which(command[0]))
-        except OSError:
-            # It has just ended.
-            break
-        if is_started:
-            lines = [line for line in status.splitlines() if line.startswith("VmHWM")]
-            peak = max([peak] + [int(line.split()[1]) for line in lines])
-        time.sleep(0.001)
-    process.wait()
-    return peak / 1024
 
 
 def run_programs(worker, program, folder, clips, rounds):

@@ -5,9 +5,13 @@ CED-tiny here, in turns, and writes every time and the medians to results/encode
 Weights are made up: times do not depend on them. PyTorch runs the same graph with fused attention;
 ONNX Runtime runs its export. Here the time includes the filter bank; there it does not.
 
-usage: bench/encoders.py PATH_OF_forward_time ROUNDS THREADS...
-       (cargo build --release -p auscult-encoders --example forward_time; needs torch, onnx,
-       onnxscript and onnxruntime)
+Then whole programs, one thread: from a WAV file to a vector with BEATs (a made-up PyTorch file) and with
+the bundled CED-tiny, with their peak memory. ONNX Runtime's threads do not spin between calls, so that
+they do not disturb whoever comes next.
+
+usage: bench/encoders.py PATH_OF_forward_time PATH_OF_auscult ROUNDS THREADS...
+       (cargo build --release -p auscult-encoders --example forward_time, cargo build --release;
+       needs torch, onnx, onnxscript and onnxruntime)
 """
 import json
 import os
@@ -17,12 +21,15 @@ import subprocess
 import sys
 import tempfile
 import time
+import wave
 
 import numpy as np
 import onnxruntime
 import torch
 from torch import nn
 from torch.nn import functional
+
+from processes import peak_memory, timed_process
 
 
 class Block(nn.Module):
@@ -84,12 +91,56 @@ def timed(function):
     return run
 
 
+def made_up_beats(path):
+    """A BEATs checkpoint of the released form, with random weights."""
+    shapes = {"patch_embedding.weight": (512, 1, 16, 16), "layer_norm.weight": (512,), "layer_norm.bias": (512,),
+              "post_extract_proj.weight": (768, 512), "post_extract_proj.bias": (768,),
+              "encoder.pos_conv.0.weight_g": (1, 1, 128), "encoder.pos_conv.0.weight_v": (768, 48, 128),
+              "encoder.pos_conv.0.bias": (768,), "encoder.layer_norm.weight": (768,), "encoder.layer_norm.bias": (768,)}
+    for layer in range(12):
+        own = {"self_attn.grep_a": (1, 12, 1, 1), "self_attn.grep_linear.weight": (8, 64),
+               "self_attn.grep_linear.bias": (8,), "self_attn.relative_attention_bias.weight": (320, 12),
+               "fc1.weight": (3072, 768), "fc1.bias": (3072,), "fc2.weight": (768, 3072), "fc2.bias": (768,)}
+        for part in ("q_proj", "k_proj", "v_proj", "out_proj"):
+            own |= {f"self_attn.{part}.weight": (768, 768), f"self_attn.{part}.bias": (768,)}
+        for norm in ("self_attn_layer_norm", "final_layer_norm"):
+            own |= {f"{norm}.weight": (768,), f"{norm}.bias": (768,)}
+        shapes |= {f"encoder.layers.{layer}.{name}": shape for name, shape in own.items()}
+    config = {"encoder_layers": 12, "encoder_embed_dim": 768, "encoder_ffn_embed_dim": 3072,
+              "encoder_attention_heads": 12, "activation_fn": "gelu", "layer_norm_first": False, "conv_pos": 128,
+              "conv_pos_groups": 16, "relative_position_embedding": True, "num_buckets": 320, "max_distance": 800,
+              "gru_rel_pos": True, "deep_norm": True, "input_patch_size": 16, "embed_dim": 512}
+    weights = {name: torch.randn(shape) * 0.03 for name, shape in shapes.items()}
+    torch.save({"cfg": config, "model": weights}, path)
+
+
+def whole_programs(program, folder, rounds):
+    """Milliseconds and peak megabytes from a WAV file to a vector, whole processes on one thread."""
+    clip, beats, out = (os.path.join(folder, name) for name in ("clip.wav", "beats.pt", "out.npy"))
+    made_up_beats(beats)
+    with wave.open(clip, "wb") as file:
+        file.setnchannels(1), file.setsampwidth(2), file.setframerate(16000)
+        file.writeframes((np.random.default_rng(1).normal(size=160_000) * 3000).astype("<i2").tobytes())
+    command = [program, "features", clip, "--view", "mean", "--npy", out, "--jobs", "1", "--front-end"]
+    found = {}
+    for name, words in {"BEATs": ["beats", "--encoder", beats], "CED-tiny": ["ced"]}.items():
+        found[name] = {"milliseconds": []}
+        for _ in range(rounds):
+            began = time.perf_counter()
+            timed_process(command + words)
+            found[name]["milliseconds"].append(round((time.perf_counter() - began) * 1e3, 2))
+        found[name]["peak_megabytes"] = round(peak_memory(command + words), 1)
+    return found
+
+
 def main():
-    program, rounds, threads = sys.argv[1], int(sys.argv[2]), [int(word) for word in sys.argv[3:]]
+    program, auscult, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    threads = [int(word) for word in sys.argv[4:]]
     torch.manual_seed(1)
     model = Encoder().eval()
     sample = torch.randn(1, 1, 998, 128)
-    path = os.path.join(tempfile.mkdtemp(), "beats.onnx")
+    folder = tempfile.mkdtemp()
+    path = os.path.join(folder, "beats.onnx")
     with torch.inference_mode():
         torch.onnx.export(model, (sample,), path, input_names=["x"], output_names=["y"], dynamo=True)
     runs = {}
@@ -117,16 +168,21 @@ def main():
             took = run()
             if round_ > 0:  # the first one warms up
                 times[name].append(took)
+    whole = whole_programs(auscult, folder, rounds)
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip()
     cpu = next((line.split(":")[1].strip() for line in open("/proc/cpuinfo") if line.startswith("model name")), "")
     facts = {"command": " ".join(["bench/encoders.py", *sys.argv[1:]]), "commit": commit, "rounds": rounds,
              "machine": f"{os.cpu_count()} x {cpu}", "load_average": os.getloadavg(), "python": platform.python_version(),
-             "milliseconds": {name: [round(value, 2) for value in values] for name, values in times.items()}}
+             "milliseconds": {name: [round(value, 2) for value in values] for name, values in times.items()},
+             "file_to_vector": whole}
     os.makedirs("results/encoders", exist_ok=True)
     with open("results/encoders/forward.json", "w") as file:
         json.dump(facts, file, indent=1)
     for name, values in times.items():
         print(f"{statistics.median(values):9.1f} ms median {min(values):9.1f} ms best  {name}")
+    for name, found in whole.items():
+        print(f"{statistics.median(found['milliseconds']):9.1f} ms median, peak "
+              f"{found['peak_megabytes']:.0f} MB  WAV file to vector, {name}")
 
 
 main()
