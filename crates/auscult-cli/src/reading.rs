@@ -1,6 +1,6 @@
 //! From what the user typed to vectors, clip by clip, on all cores, in bounded memory.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use auscult_audio::{
     AudioClip, ChannelRule, CheckedReadSettings, ClipRange, ClipReader, Extent, Location,
@@ -64,6 +64,21 @@ pub(crate) struct Worker {
     pub(crate) meter: QualityMeter,
 }
 
+/// Workers that wait for the next file: planning transforms costs more than a clip does.
+#[derive(Default)]
+struct Workers(Mutex<Vec<Worker>>);
+
+impl Workers {
+    /// Lends a worker that nobody else has.
+    fn with<T>(&self, reading: &Reading, work: impl FnOnce(&mut Worker) -> T) -> T {
+        let waiting = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut worker = waiting().pop().unwrap_or_else(|| reading.worker());
+        let result = work(&mut worker);
+        waiting().push(worker);
+        result
+    }
+}
+
 /// What became of one file, or of a piece of a live stream.
 #[derive(Debug)]
 pub(crate) struct FileOutcome<T> {
@@ -99,6 +114,7 @@ pub(crate) fn read_all<T: Send>(
     mut sink: impl FnMut(FileOutcome<T>) -> anyhow::Result<()>,
 ) -> anyhow::Result<bool> {
     let bar = progress::bar(sources.len(), "files");
+    let workers = Workers::default();
     // Several files a thread, so that a slow one does not hold up the others.
     let batch_len = 8 * rayon::current_num_threads();
     let mut sources = sources.into_iter().peekable();
@@ -111,15 +127,13 @@ pub(crate) fn read_all<T: Send>(
             .collect();
         let outcomes: Vec<Option<FileOutcome<T>>> = batch
             .into_par_iter()
-            .map_init(
-                || reading.worker(),
-                |worker, source| {
-                    let outcome =
-                        (!interrupt::is_asked()).then(|| read_file(source, reading, worker, &work));
-                    bar.inc(1);
-                    outcome
-                },
-            )
+            .map(|source| {
+                let outcome = (!interrupt::is_asked()).then(|| {
+                    workers.with(reading, |worker| read_file(source, reading, worker, &work))
+                });
+                bar.inc(1);
+                outcome
+            })
             .collect();
         for outcome in outcomes.into_iter().flatten() {
             bar.suspend(|| sink(outcome))?;

@@ -362,24 +362,36 @@ struct Levels {
     clipped: usize,
 }
 
+/// Samples that are measured side by side.
+const LANES: usize = 16;
+
 impl Levels {
     /// `None` if there are no samples or some are not finite.
     fn of(samples: &[f32]) -> Option<Self> {
-        let (mut sum, mut squares, mut peak, mut clipped) = (0.0, 0.0, 0.0_f32, 0);
-        // Short sums in f32 keep their digits, and vectorise.
-        for block in samples.chunks(256) {
-            let (mut block_sum, mut block_squares) = ([0.0_f32; 8], [0.0_f32; 8]);
-            for lanes in block.chunks(8) {
-                for (lane, &value) in lanes.iter().enumerate() {
-                    block_sum[lane] += value;
+        let (mut sum, mut squares) = (0.0, 0.0);
+        let (mut peaks, mut clipped) = ([0.0_f32; LANES], [0_u32; LANES]);
+        // Short sums in f32 keep their digits, and sixteen side by side vectorise.
+        for block in samples.chunks(512) {
+            let (mut sums, mut block_squares) = ([0.0_f32; LANES], [0.0_f32; LANES]);
+            let mut add = |values: &[f32; LANES]| {
+                for lane in 0..LANES {
+                    let (value, size) = (values[lane], values[lane].abs());
+                    sums[lane] += value;
                     block_squares[lane] += value * value;
-                    peak = peak.max(value.abs());
-                    clipped += usize::from(value.abs() >= FULL_SCALE);
+                    peaks[lane] = if size > peaks[lane] { size } else { peaks[lane] };
+                    clipped[lane] += u32::from(size >= FULL_SCALE);
                 }
-            }
-            sum += block_sum.iter().map(|&value| f64::from(value)).sum::<f64>();
+            };
+            let (whole, rest) = block.as_chunks::<LANES>();
+            whole.iter().for_each(&mut add);
+            let mut last = [0.0; LANES];
+            last[..rest.len()].copy_from_slice(rest);
+            add(&last);
+            sum += sums.iter().map(|&value| f64::from(value)).sum::<f64>();
             squares += block_squares.iter().map(|&value| f64::from(value)).sum::<f64>();
         }
+        let peak = peaks.into_iter().fold(0.0, f32::max);
+        let clipped = clipped.into_iter().map(|count| count as usize).sum();
         let offset = sum / samples.len() as f64;
         let variance = (squares / samples.len() as f64 - offset * offset).max(0.0);
         (offset.is_finite() && variance.is_finite()).then_some(Self {
