@@ -50,4 +50,4 @@ pub use settings::{
     CheckedReadSettings, ClipRange, MAX_CLIP_SAMPLE_RATE, MAX_CLIP_SECONDS, MAX_SAMPLE_RATE,
     MIN_SAMPLE_RATE, ReadSettings,
 };
-pub use source::{Expanded, Location, Source, expand, is_sound_file};
+pub use source::{Expanded, Label, Location, Source, expand, is_sound_file};

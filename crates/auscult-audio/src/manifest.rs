@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::Deserialize;
 
-use crate::{Error, Expanded, Location, Result, Source};
+use crate::{Error, Expanded, Label, Location, Result, Source};
 
 /// The longest line of a JSON-lines manifest, in bytes.
 const MAX_LINE_BYTES: u64 = 1 << 20;
@@ -50,7 +50,7 @@ struct Row {
     path: Option<String>,
     visit: Option<Cell>,
     domain: Option<Cell>,
-    label: Option<Cell>,
+    label: Option<LabelCell>,
 }
 
 /// A value that may be written with or without quotes in JSON.
@@ -59,6 +59,24 @@ struct Row {
 enum Cell {
     Text(String),
     Number(serde_json::Number),
+}
+
+/// A label may also be true or false.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum LabelCell {
+    Boolean(bool),
+    Cell(Cell),
+}
+
+impl LabelCell {
+    fn into_label(self) -> Option<Label> {
+        let text = match self {
+            Self::Boolean(value) => Some(value.to_string()),
+            Self::Cell(cell) => cell.into_text(),
+        };
+        text.map(Label::from)
+    }
 }
 
 impl Cell {
@@ -96,7 +114,7 @@ impl Manifest<'_> {
                         path,
                         visit: cell(visit_column),
                         domain: cell(domain_column),
-                        label: cell(label_column),
+                        label: cell(label_column).map(LabelCell::Cell),
                     };
                     self.add(line, row);
                 }
@@ -171,10 +189,7 @@ impl Manifest<'_> {
                 self.expanded.sources.push(Source {
                     visit: row.visit.and_then(Cell::into_text),
                     domain: row.domain.and_then(Cell::into_text),
-                    is_labelled_anomalous: row
-                        .label
-                        .and_then(Cell::into_text)
-                        .is_some_and(|label| is_anomalous(&label)),
+                    truth: row.label.and_then(LabelCell::into_label),
                     ..Source::new(Location::File(path))
                 });
             }
@@ -195,12 +210,6 @@ impl Manifest<'_> {
     fn refused(&self, reason: &str) -> Error {
         Error::Manifest { manifest: self.path.display().to_string(), reason: reason.to_owned() }
     }
-}
-
-/// Whether a label of a data set stands for an anomaly.
-fn is_anomalous(label: &str) -> bool {
-    let words = ["anomaly", "anomalous", "abnormal", "1"];
-    words.iter().any(|word| label.eq_ignore_ascii_case(word))
 }
 
 fn csv_reason(error: &csv::Error) -> String {

@@ -45,8 +45,42 @@ pub struct Source {
     pub visit: Option<String>,
     /// The domain named in a manifest.
     pub domain: Option<String>,
-    /// Whether a manifest labels it as anomalous (`anomaly`, `anomalous`, `abnormal` or 1).
-    pub is_labelled_anomalous: bool,
+    /// What a manifest says the machine was like.
+    pub truth: Option<Label>,
+}
+
+/// A label of a data set.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum Label {
+    /// `normal`, `ok`, `good`, `healthy`, `false` or 0.
+    Normal,
+    /// `anomaly`, `anomalous`, `abnormal`, `fault`, `faulty`, `ng`, `true` or 1.
+    Anomalous,
+    /// Another word.
+    Unknown(String),
+}
+
+impl From<String> for Label {
+    fn from(text: String) -> Self {
+        let is_one_of = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
+        if is_one_of(&["normal", "ok", "good", "healthy", "false", "0", "0.0"]) {
+            Self::Normal
+        } else if is_one_of(&[
+            "anomaly",
+            "anomalous",
+            "abnormal",
+            "fault",
+            "faulty",
+            "ng",
+            "true",
+            "1",
+            "1.0",
+        ]) {
+            Self::Anomalous
+        } else {
+            Self::Unknown(text)
+        }
+    }
 }
 
 impl Source {
@@ -56,7 +90,7 @@ impl Source {
             Location::File(path) => path.display().to_string(),
             Location::StandardInput => "-".to_owned(),
         };
-        Self { location, label, visit: None, domain: None, is_labelled_anomalous: false }
+        Self { location, label, visit: None, domain: None, truth: None }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use auscult_audio::{
-    AudioClip, ChannelRule, CheckedReadSettings, ClipRange, ClipReader, Extent, Location,
+    AudioClip, ChannelRule, CheckedReadSettings, ClipRange, ClipReader, Extent, Label, Location,
     ReadSettings, Source,
 };
 use auscult_core::{
@@ -214,7 +214,8 @@ fn read_clips<T>(
     Ok((problem, reader.facts().seconds_dropped))
 }
 
-/// Like [`expand`], for normal recordings: those that a manifest labels as anomalous are left out.
+/// Like [`expand`], for normal recordings: those that a manifest labels as anomalous are left out, and
+/// labels nobody knows are a problem, for a fault in the memory hides faults.
 pub(crate) fn expand_normal(
     paths: &[String],
     visit: Option<&str>,
@@ -222,31 +223,40 @@ pub(crate) fn expand_normal(
     printer: &Printer,
 ) -> anyhow::Result<(Vec<Source>, usize)> {
     let (mut sources, problems) = expand(paths, visit, domain, printer)?;
+    let mut problems = problems.len();
     let all = sources.len();
-    sources.retain(|source| !source.is_labelled_anomalous);
-    if sources.len() < all {
-        let left_out = count(all - sources.len(), "recording");
+    sources.retain(|source| source.truth != Some(Label::Anomalous));
+    let anomalous = all - sources.len();
+    sources.retain(|source| {
+        let Some(Label::Unknown(label)) = &source.truth else { return true };
+        let known = "label it normal or anomaly";
+        printer.problem(format!(
+            "skipped {}: the label {label:?} is not known; {known}",
+            source.label
+        ));
+        problems += 1;
+        false
+    });
+    if anomalous > 0 {
+        let left_out = count(anomalous, "recording");
         printer.note(format!(
             "left out {left_out} labelled as anomalous: a model learns from normal sound"
         ));
     }
-    anyhow::ensure!(
-        !sources.is_empty(),
-        "every recording is labelled as anomalous; name normal ones"
-    );
+    anyhow::ensure!(!sources.is_empty(), "no recording is labelled as normal; name normal ones");
     Ok((sources, problems))
 }
 
-/// Turns paths into sources, telling what could not be used. Returns the sources and how many inputs
-/// or rows gave none.
+/// Turns paths into sources, telling what could not be used. Returns the sources and what was told.
 pub(crate) fn expand(
     paths: &[String],
     visit: Option<&str>,
     domain: Option<&str>,
     printer: &Printer,
-) -> anyhow::Result<(Vec<Source>, usize)> {
+) -> anyhow::Result<(Vec<Source>, Vec<String>)> {
     let expanded = auscult_audio::expand(paths);
-    for problem in &expanded.problems {
+    let problems: Vec<String> = expanded.problems.iter().map(ToString::to_string).collect();
+    for problem in &problems {
         printer.problem(problem);
     }
     let mut sources = expanded.sources;
@@ -258,7 +268,7 @@ pub(crate) fn expand(
         source.visit = visit.map(str::to_owned).or(source.visit.take());
         source.domain = domain.map(str::to_owned).or(source.domain.take());
     }
-    Ok((sources, expanded.problems.len()))
+    Ok((sources, problems))
 }
 
 /// Reads `0`, `1`, ... or `mean`, as a model file holds it.

@@ -74,8 +74,8 @@ pub struct Groups {
 const BLOCKS: usize = 10;
 
 impl Groups {
-    /// Groups by visit; a file that belongs to no visit is one of its own. With fewer than two
-    /// visits by file, with one file by blocks.
+    /// Groups by visit; what belongs to no named visit is one visit together. With fewer than two
+    /// visits, or one that leaves a single reference behind, by file; with one file by blocks.
     pub fn of(provenance: &[Provenance]) -> Self {
         let candidates = [Self::visits(provenance), Self::files(provenance)];
         candidates.into_iter().find(Self::has_two).unwrap_or_else(|| Self::blocks(provenance))
@@ -118,7 +118,8 @@ impl Groups {
         }
         Self::by_key(Basis::Visits, provenance, |from| match &from.visit {
             Some(visit) => (0, visit.as_str()),
-            None => (1, from.source.as_str()),
+            // Nobody knows how many visits these are from; to be sure, one.
+            None => (1, ""),
         })
     }
 
@@ -160,8 +161,15 @@ impl Groups {
         Self { basis, count: numbers.len(), of }
     }
 
+    /// Whether there are two groups, and what is left of the memory without any of them is more than
+    /// one reference.
     fn has_two(&self) -> bool {
-        self.count >= 2
+        let mut sizes = vec![0_usize; self.count.max(1)];
+        for &group in &self.of {
+            sizes[group] += 1;
+        }
+        let largest = sizes.into_iter().max().unwrap_or(0);
+        self.count >= 2 && (self.of.len() <= 3 || self.of.len() - largest > 1)
     }
 
     /// What the groups are.
@@ -201,6 +209,18 @@ mod tests {
         let groups =
             Groups::of(&[from("a", Some("mon")), from("b", Some("tue")), from("c", Some("mon"))]);
         assert_eq!((groups.basis(), groups.members()), (Basis::Visits, [0, 1, 0].as_slice()));
+    }
+
+    #[test]
+    fn what_has_no_visit_is_one_visit_and_too_large_a_visit_is_none() {
+        let mixed =
+            [from("a", None), from("b", None), from("c", Some("mon")), from("d", Some("mon"))];
+        let groups = Groups::of(&mixed);
+        assert_eq!((groups.basis(), groups.members()), (Basis::Visits, [0, 0, 1, 1].as_slice()));
+        let mut lopsided: Vec<Provenance> =
+            (0..9).map(|file| from(&file.to_string(), Some("mon"))).collect();
+        lopsided.push(from("last", Some("tue")));
+        assert_eq!(Groups::of(&lopsided).basis(), Basis::Files);
     }
 
     #[test]

@@ -34,6 +34,11 @@ pub(super) struct BudgetFacts {
     lack: Option<String>,
     /// What left-out sound did with the chosen one.
     replay: Option<Replay>,
+    /// Rules that could be promised, and raise too many alarms on left-out sound.
+    passed_over: Vec<String>,
+    /// Alarms the budget allows in the time of the replay.
+    #[serde(skip)]
+    allowed: f64,
 }
 
 impl BudgetFacts {
@@ -64,6 +69,11 @@ impl BudgetFacts {
         let replayed: Vec<(&Choice, Replay)> =
             promised.into_iter().filter_map(|choice| Some((choice, replay(choice)?))).collect();
         let kept = replayed.iter().find(|(_, replay)| !replay.contradicts(budget));
+        let passed_over = replayed
+            .iter()
+            .take_while(|(_, replay)| replay.contradicts(budget))
+            .map(|(choice, _)| format!("{} of {}", choice.raise, choice.window))
+            .collect();
         let easiest = choices.iter().min_by_key(|choice| choice.calibration_clips);
         let lack = match (kept, replayed.first(), easiest) {
             (Some(_), ..) => None,
@@ -85,9 +95,12 @@ impl BudgetFacts {
             period: budget.period.name(),
             hop_seconds,
             clear,
+            allowed: replay
+                .map_or(0.0, |replay| budget.alarms * replay.seconds / budget.period.seconds()),
             chosen,
             choices,
             replay,
+            passed_over,
         })
     }
 
@@ -128,7 +141,7 @@ impl BudgetFacts {
             (Some(choice), Some(replay)) => format!(
                 "chosen: {} of {} clips at a clip rate of {}: so many single clips may be called anomalous, an alarm \
                  needs {} of them among {}\nreplayed {}, {:.1} h at this pace, one visit after the other: {}; \
-                 that rules out more than {:.0} a {} (95 % confidence), not fewer\n",
+                 {}more than {:.0} a {} are ruled out (95 % confidence), fewer are possible\n",
                 choice.raise,
                 choice.window,
                 choice.rate,
@@ -137,6 +150,7 @@ impl BudgetFacts {
                 count(replay.clips, "left-out clip"),
                 replay.seconds / 3600.0,
                 count(replay.alarms, "alarm"),
+                self.against_budget(replay),
                 replay.most_per_period,
                 self.period
             ),
@@ -145,6 +159,22 @@ impl BudgetFacts {
                 self.lack.as_deref().unwrap_or("the replay failed")
             ),
         };
-        head + &table.render() + &choice
+        let passed_over = match &self.passed_over[..] {
+            [] => String::new(),
+            rules => format!(
+                "passed over, because left-out clips raise more alarms than the budget has: {}\n",
+                rules.join(", ")
+            ),
+        };
+        head + &table.render() + &passed_over + &choice
+    }
+
+    /// What is remarkable about the number of alarms in a replay.
+    fn against_budget(&self, replay: &Replay) -> &'static str {
+        if replay.alarms as f64 > self.allowed {
+            "more than the budget has, in too short a time to contradict it; "
+        } else {
+            ""
+        }
     }
 }

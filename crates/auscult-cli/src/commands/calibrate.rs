@@ -1,7 +1,7 @@
 //! `auscult calibrate`: what a model can promise, and what it would take to promise more.
 
 use auscult_core::{
-    CalibrationScheme, Model, Promise, Standing,
+    CalibrationScheme, FalseAlarmRate, Model, Promise,
     calibration::{
         gamma::{GammaFit, GammaForm},
         tail::{ExtrapolatedThreshold, extrapolate},
@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use super::{
     budget::BudgetFacts,
-    summary::{shortcoming, warn_about_calibration},
+    summary::{promise_words, shortcoming, warn_about_calibration},
 };
 use crate::{
     Outcome,
@@ -28,6 +28,8 @@ pub(crate) fn run(arguments: &CalibrateArguments, printer: &Printer) -> anyhow::
     );
     let lock = arguments.save.then(|| ModelLock::acquire(&arguments.model)).transpose()?;
     let mut model = auscult_store::load(&arguments.model)?;
+    let is_other_scheme =
+        arguments.scheme.is_some_and(|scheme| scheme != model.settings().calibration);
     if let Some(scheme) = arguments.scheme {
         model = model.with_calibration(scheme)?;
     }
@@ -38,8 +40,10 @@ pub(crate) fn run(arguments: &CalibrateArguments, printer: &Printer) -> anyhow::
     let is_other_rate =
         arguments.false_alarm_rate.is_some_and(|rate| rate != model.settings().false_alarm_rate);
     let mut model = model.with_promise(promise);
-    if is_other_rate && model.settings().alarm.is_some() {
-        printer.note("the alarm rule was chosen for another rate and is left out; --at-most chooses a new one");
+    if (is_other_rate || is_other_scheme) && model.settings().alarm.is_some() {
+        printer.note(
+            "the alarm rule was chosen for another rate or calibration and is left out; --at-most chooses a new one",
+        );
         model = model.with_alarm(None)?;
     }
     let hop_seconds = arguments.hop_seconds.unwrap_or(model.settings().clip.seconds);
@@ -83,15 +87,17 @@ struct Facts {
     /// In words.
     #[serde(skip)]
     asked_for: String,
+    #[serde(skip)]
+    rate: FalseAlarmRate,
     false_alarm_rate: f64,
     confidence: Option<f64>,
     promised: bool,
-    /// Why it is not.
+    /// What the promise rests on beside left-out visits.
+    condition: Option<String>,
+    /// Why it is not promised.
     missing: Option<String>,
-    /// Promised.
+    /// Promised or provisional.
     threshold: Option<f64>,
-    /// Used meanwhile, where nothing can be promised.
-    provisional_threshold: Option<f64>,
     basis: &'static str,
     clips: usize,
     effective_clips: f64,
@@ -110,46 +116,43 @@ struct DomainFacts {
     clips: usize,
     effective_clips: f64,
     threshold: Option<f64>,
-    provisional_threshold: Option<f64>,
-}
-
-/// A threshold as the promised or the provisional one that it is.
-fn by_standing(threshold: Option<f64>, standing: Standing) -> (Option<f64>, Option<f64>) {
-    if standing.is_promised() { (threshold, None) } else { (None, threshold) }
+    promised: bool,
 }
 
 impl Facts {
     fn new(model: &Model, budget: Option<BudgetFacts>) -> Self {
         let (calibration, promise) = (model.calibration(), model.settings().promise());
-        let (threshold, provisional_threshold) = by_standing(model.threshold(), model.standing());
+        let standing = model.standing();
+        let condition = standing.condition(calibration.basis());
         let gamma = |form| GammaFit::new(calibration.scores(), form).ok()?.quantile(0.9).ok();
         let domain = |domain: &str| {
             let judge = model.judge_of_domain(domain)?;
-            let (threshold, provisional_threshold) =
-                by_standing(judge.threshold(), judge.standing());
             Some(DomainFacts {
                 domain: domain.to_owned(),
                 clips: judge.calibration().scores().len(),
                 effective_clips: judge.calibration().effective_count(),
-                threshold,
-                provisional_threshold,
+                threshold: judge.threshold(),
+                promised: judge.standing().is_promised(),
             })
         };
-        let sure = promise.confidence.map(|confidence| format!(", {confidence} sure"));
         Self {
-            asked_for: format!("at most {} false alarms{}", promise.rate, sure.unwrap_or_default()),
+            asked_for: format!("at most {} false alarms", promise_words(model)),
+            rate: promise.rate,
             false_alarm_rate: promise.rate.into(),
             confidence: promise.confidence.map(f64::from),
-            promised: model.standing().is_promised(),
-            missing: shortcoming(model.standing()),
-            threshold,
-            provisional_threshold,
+            promised: standing.is_promised(),
+            condition,
+            missing: shortcoming(standing),
+            threshold: model.threshold(),
             basis: calibration.basis().name(),
             clips: calibration.scores().len(),
             effective_clips: calibration.effective_count(),
             needed_clips: promise.calibration_floor(),
-            extrapolated: threshold
-                .map_or_else(|| extrapolate(calibration, promise.rate), |_| None),
+            extrapolated: if standing.is_promised() {
+                None
+            } else {
+                extrapolate(calibration, promise.rate)
+            },
             dcase_gamma_90_percent: [GammaForm::TwoParameters, GammaForm::ThreeParameters]
                 .map(gamma),
             domains: calibration.domain_names().into_iter().filter_map(domain).collect(),
@@ -157,10 +160,23 @@ impl Facts {
         }
     }
 
+    /// A threshold and whether it is more than provisional.
+    fn show(&self, threshold: Option<f64>, promised: bool) -> String {
+        match threshold {
+            None => "none".to_owned(),
+            Some(threshold) if promised => format!("{threshold:.4}"),
+            Some(threshold) => {
+                format!("{threshold:.4}, provisional; expect more than {} false alarms", self.rate)
+            }
+        }
+    }
+
     fn describe(&self) -> String {
         let show = |threshold: Option<f64>| {
             threshold.map_or_else(|| "none".to_owned(), |threshold| format!("{threshold:.4}"))
         };
+        let condition = self.condition.as_ref().map(|condition| format!(", {condition}"));
+        let kept = format!("kept{}", condition.unwrap_or_default());
         let mut rows = vec![
             ("asked for", self.asked_for.clone()),
             (
@@ -173,16 +189,9 @@ impl Facts {
                     self.needed_clips
                 ),
             ),
-            ("threshold", show(self.threshold)),
-            ("promise", self.missing.clone().unwrap_or_else(|| "kept".to_owned())),
+            ("threshold", self.show(self.threshold, self.promised)),
+            ("promise", self.missing.clone().unwrap_or(kept)),
         ];
-        if self.provisional_threshold.is_some() {
-            let provisional = show(self.provisional_threshold);
-            rows.push((
-                "provisional",
-                format!("{provisional}, used until then; expect more false alarms"),
-            ));
-        }
         if let Some(tail) = &self.extrapolated {
             rows.push(("extrapolated", format!(
                 "{:.4} (90 % interval {:.4} to {:.4}), from the {} largest scores; an assumption, not a promise",
@@ -200,10 +209,7 @@ impl Facts {
                 format!(
                     "{}: threshold {}, {} worth {:.0}",
                     domain.domain,
-                    domain.provisional_threshold.map_or_else(
-                        || show(domain.threshold),
-                        |provisional| format!("{provisional:.4} (provisional)")
-                    ),
+                    self.show(domain.threshold, domain.promised),
                     count(domain.clips, "clip"),
                     domain.effective_clips.floor()
                 ),

@@ -22,14 +22,13 @@ use crate::{
 /// A folder with this file in it was made by the demonstration, which may replace what it made.
 const MARKER: &str = "made-by-auscult-demo.txt";
 
-/// The folder of the recordings in it.
-const SOUNDS: &str = "sounds";
-
 pub(crate) fn run(arguments: &DemoArguments, printer: &Printer) -> anyhow::Result<Outcome> {
     let machine: Machine = arguments.machine.parse()?;
     let folder = &arguments.out;
     prepare(folder)?;
-    let sounds = folder.join(SOUNDS);
+    let sounds = folder.join("sounds");
+    remove_own(&sounds, arguments.seed)
+        .with_context(|| format!("cannot replace {}", sounds.display()))?;
     let recipe = recipe(machine, arguments.seed);
     printer.line(strong(format!(
         "1. A synthetic {machine}: {} normal clips on {} visits to learn from, {} normal and {} faulty ones to check",
@@ -90,17 +89,11 @@ fn parse(words: &[&str], printer: &Printer) -> anyhow::Result<Command> {
     Ok(Arguments::try_parse_from(words)?.command)
 }
 
-/// Makes the folder, or takes the sounds out of one that an earlier demonstration made; what else is
-/// in it stays.
+/// Makes the folder, or takes one that an earlier demonstration made: its files are written again, what
+/// else is there stays.
 fn prepare(folder: &Path) -> anyhow::Result<()> {
     let is_empty = || std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
-    let sounds = folder.join(SOUNDS);
-    if folder.join(MARKER).is_file() {
-        if sounds.exists() {
-            std::fs::remove_dir_all(&sounds)
-                .with_context(|| format!("cannot replace {}", sounds.display()))?;
-        }
-    } else if folder.exists() && !is_empty() {
+    if !folder.join(MARKER).is_file() && folder.exists() && !is_empty() {
         anyhow::bail!(
             "{} exists and was not made by the demonstration; choose another folder with --out",
             folder.display()
@@ -110,10 +103,41 @@ fn prepare(folder: &Path) -> anyhow::Result<()> {
         std::fs::create_dir_all(folder)?;
         std::fs::write(
             folder.join(MARKER),
-            "auscult demo replaces sounds/, the model and report.html here when it runs again.\n",
+            "auscult demo writes its sounds, its model and report.html here anew when it runs again.\n",
         )
     };
     make().with_context(|| format!("cannot write {}", folder.display()))
+}
+
+/// Removes the recordings an earlier demonstration made, and nothing else: what somebody put beside
+/// them stays, and is then in the way of new ones.
+fn remove_own(sounds: &Path, seed: u64) -> anyhow::Result<()> {
+    let ignore_missing = |result: std::io::Result<()>| match result {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    };
+    let mut folders = std::collections::BTreeSet::from([sounds.to_owned()]);
+    for machine in Machine::ALL {
+        let tables = ["check.csv"].map(|name| sounds.join(machine.name()).join(name));
+        let files = recipe(machine, seed).files()?;
+        let files = files.into_iter().map(|file| sounds.join(file.path)).chain(tables);
+        for file in files.chain([sounds.join("check.csv")]) {
+            ignore_missing(std::fs::remove_file(&file))?;
+            folders.extend(
+                file.ancestors()
+                    .skip(1)
+                    .take_while(|path| path.starts_with(sounds))
+                    .map(Path::to_owned),
+            );
+        }
+    }
+    for folder in folders.iter().rev() {
+        let is_empty = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none());
+        if is_empty {
+            std::fs::remove_dir(folder)?;
+        }
+    }
+    Ok(())
 }
 
 /// What a clip really is: its file name says so (`leak_0003.wav`).

@@ -34,7 +34,8 @@ pub(crate) fn run(arguments: &FeaturesArguments, printer: &Printer) -> anyhow::R
     let (clip, front_end) = fit::front_end(&arguments.front_end)?;
     let axis_len = front_end.axis().len();
     let reading = fit::reading(&arguments.input, &arguments.front_end.channel, clip, front_end)?;
-    let (sources, mut problems) = reading::expand(&arguments.input.paths, None, None, printer)?;
+    let (sources, missing) = reading::expand(&arguments.input.paths, None, None, printer)?;
+    let mut problems = missing.len();
     let mut rows = Rows::default();
     let read_all = reading::read_all(
         sources,
@@ -85,6 +86,11 @@ pub(crate) fn run(arguments: &FeaturesArguments, printer: &Printer) -> anyhow::R
             Ok(())
         },
     )?;
+    let is_file = arguments.npy.is_some() || arguments.npz.is_some();
+    anyhow::ensure!(
+        !(is_file && rows.labels.is_empty()),
+        "no clip had features, so nothing was written"
+    );
     write(&rows, axis_len, arguments)?;
     printer.note(format!("{} of {axis_len} positions", count(rows.labels.len(), "clip")));
     let complete = read_all && problems == 0;

@@ -86,6 +86,9 @@ pub(super) fn gather(
     Ok(Gathered { references, counts, quality: quality.summary(), read_all })
 }
 
+/// More copies than these are only counted.
+const MOST_COPIES_TOLD: usize = 10;
+
 type Extracted = Result<(ClipVectors, String, Option<ClipQuality>), String>;
 
 fn remember(
@@ -110,6 +113,9 @@ fn remember(
             }
             Ok((_, digest, _)) if seen.contains_key(&digest) => {
                 counts.copies += 1;
+                if counts.copies > MOST_COPIES_TOLD {
+                    continue;
+                }
                 printer.note(match &seen[&digest] {
                     first if *first == name => format!("left out {name}: it is there already"),
                     first => format!("left out {name}: it is the same sound as {first}"),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use auscult_core::{FrontEnd, Model, alarm::AlarmSettings};
 use serde_json::{Value, json};
 
-use super::summary::shortcoming;
+use super::summary::{promise_words, shortcoming};
 use crate::{
     Outcome,
     args::InspectArguments,
@@ -146,7 +146,7 @@ fn describe(model: &Model, front_end: &dyn FrontEnd) -> String {
                 model.calibration().effective_count().floor()
             ),
         ),
-        ("threshold", format!("{threshold} (at most {} false alarms)", settings.promise())),
+        ("threshold", format!("{threshold} (for at most {} false alarms)", promise_words(model))),
         ("promise", promise(model)),
         ("alarm", alarm(settings.alarm)),
     ];

@@ -58,6 +58,15 @@ fn add(
     Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
 }
 
+/// A rule chosen for another memory may keep another budget.
+fn tell_about_rule(model: &Model, printer: &Printer) {
+    if model.settings().alarm.is_some() {
+        printer.note(
+            "the alarm rule stays as it was chosen; check it with auscult calibrate --at-most",
+        );
+    }
+}
+
 fn forget(
     path: &Path,
     visits: &[String],
@@ -126,6 +135,7 @@ fn tell(before: &Model, after: &Model, path: &Path, printer: &Printer) -> anyhow
         threshold(before),
     ))?;
     warn_about_calibration(after, printer);
+    tell_about_rule(after, printer);
     Ok(())
 }
 

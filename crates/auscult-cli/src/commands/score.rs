@@ -50,8 +50,9 @@ pub(crate) fn run(arguments: &ScoreArguments, printer: &Printer) -> anyhow::Resu
                 Some(writer) => writer,
                 none => none.insert(start(format)?),
             };
-            let promised = scoring.standing(clip.domain.as_deref()).is_promised();
-            let record = record(&clip, promised, arguments, is_json)?;
+            let domain = clip.domain.as_deref();
+            let promise = (scoring.standing(domain).is_promised(), scoring.condition(domain));
+            let record = record(&clip, &promise, arguments, is_json)?;
             return writer.write(record).context(NOT_WRITTEN);
         }
         table.add(&clip, arguments.explain);
@@ -142,7 +143,7 @@ pub(super) fn remark_names(clip: &CheckedClip) -> Vec<&'static str> {
 
 fn record(
     clip: &CheckedClip,
-    promised: bool,
+    promise: &(bool, Option<String>),
     arguments: &ScoreArguments,
     is_json: bool,
 ) -> anyhow::Result<Record> {
@@ -164,7 +165,8 @@ fn record(
     }
     if is_json {
         record = record
-            .nested("promised", &promised)?
+            .nested("promised", &promise.0)?
+            .nested("promised_if", &promise.1)?
             .nested("alarm", &clip.alarm)?
             .nested("domain", &clip.domain)?
             .nested("quality", &clip.quality)?

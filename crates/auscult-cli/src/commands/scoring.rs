@@ -26,6 +26,8 @@ pub(super) struct Scoring {
     pub(super) explain: bool,
     /// The domain all clips are said to be of.
     domain: Option<String>,
+    /// Whether a rate was asked for that is not the model's.
+    is_other_rate: bool,
     /// Thresholds of the domains the model knows.
     judges: BTreeMap<String, Judge>,
 }
@@ -107,6 +109,8 @@ pub(super) fn reading_for(
 impl Scoring {
     pub(super) fn new(arguments: &ScoringArguments) -> anyhow::Result<Self> {
         let mut model = files::load(&arguments.model)?;
+        let own_rate = model.settings().false_alarm_rate;
+        let is_other_rate = arguments.false_alarm_rate.is_some_and(|rate| rate != own_rate);
         if let Some(rate) = arguments.false_alarm_rate {
             model = model.with_false_alarm_rate(rate);
         }
@@ -126,7 +130,8 @@ impl Scoring {
                 known_domains(&judges)
             );
         }
-        Ok(Self { model, reading, explain: false, domain: arguments.domain.clone(), judges })
+        let domain = arguments.domain.clone();
+        Ok(Self { model, reading, explain: false, domain, is_other_rate, judges })
     }
 
     /// Scores every clip and hands it to `sink`, in input order.
@@ -136,9 +141,8 @@ impl Scoring {
         printer: &Printer,
         mut sink: impl FnMut(CheckedClip) -> anyhow::Result<()>,
     ) -> anyhow::Result<Scored> {
-        let (sources, mut problems) =
-            reading::expand(paths, None, self.domain.as_deref(), printer)?;
-        let mut unread = Vec::new();
+        let (sources, mut unread) = reading::expand(paths, None, self.domain.as_deref(), printer)?;
+        let mut problems = unread.len();
         self.tell_unknown_domains(&sources, printer);
         let mut dropped = Dropped::default();
         let (mut quality, mut heard) = (QualityTally::default(), Heard::default());
@@ -242,28 +246,40 @@ impl Scoring {
     /// Why verdicts are not to be relied on, for each domain that clips were judged in.
     fn shortcomings(&self, scored: &Scored) -> Vec<String> {
         let told = |domain: &Option<String>| {
-            let told = shortcoming(self.standing(domain.as_deref()))?;
-            Some(domain.as_ref().map_or(told.clone(), |domain| format!("domain {domain}: {told}")))
+            Some(of_domain(domain.as_deref(), shortcoming(self.standing(domain.as_deref()))?))
         };
         scored.domains.iter().filter_map(told).collect()
     }
 
+    /// What a promise to clips of a domain rests on, beside left-out visits.
+    pub(super) fn condition(&self, domain: Option<&str>) -> Option<String> {
+        self.standing(domain).condition(self.model.calibration().basis())
+    }
+
     /// Notes why verdicts are not to be relied on, where results have no place for it.
     pub(super) fn tell_shortcomings(&self, scored: &Scored, printer: &Printer) {
-        self.shortcomings(scored).iter().for_each(|shortcoming| printer.note(shortcoming));
+        for shortcoming in self.shortcomings(scored) {
+            printer.note(shortcoming);
+        }
+        if let Some(condition) = self.condition(None) {
+            printer.note(format!("the false-alarm rate is promised {condition}"));
+        }
     }
 
     /// What stands below a table of the clips, a line each: what the verdicts are worth, alarms, and
     /// input quality.
     pub(super) fn closing_lines(&self, scored: &Scored) -> Vec<String> {
-        let mut lines = self.shortcomings(scored);
-        if lines.is_empty() {
-            let promise = self.model.settings().promise();
-            let condition = self.model.standing().condition(self.model.calibration().basis());
-            let condition = condition.map(|condition| format!(", {condition}")).unwrap_or_default();
-            lines
-                .push(format!("at most {promise} of normal clips are called anomalous{condition}"));
-        }
+        let promise = self.model.settings().promise();
+        let line = |domain: &Option<String>| {
+            let domain = domain.as_deref();
+            let words = shortcoming(self.standing(domain)).unwrap_or_else(|| {
+                let condition = self.condition(domain).map(|condition| format!(", {condition}"));
+                let condition = condition.unwrap_or_default();
+                format!("at most {promise} of normal clips are called anomalous{condition}")
+            });
+            of_domain(domain, words)
+        };
+        let mut lines: Vec<String> = scored.domains.iter().map(line).collect();
         lines.extend(self.alarm_words(scored));
         lines.extend(scored.quality.as_ref().map(|quality| format!("input quality: {quality}")));
         lines
@@ -280,7 +296,13 @@ impl Scoring {
                     .to_owned(),
             );
         }
-        notes.extend(scored.unread.iter().take(MOST).map(|problem| format!("not read: {problem}")));
+        notes.extend(
+            scored
+                .unread
+                .iter()
+                .take(MOST)
+                .map(|problem| format!("not read, or not to its end: {problem}")),
+        );
         if scored.unread.len() > MOST {
             notes.push(format!("not read: {} more files", scored.unread.len() - MOST));
         }
@@ -289,13 +311,18 @@ impl Scoring {
 
     /// What the model's alarm rule made of the clips; `None` without a rule.
     fn alarm_words(&self, scored: &Scored) -> Option<String> {
-        let (rule, alarms) = self.model.settings().alarm.zip(scored.alarms.as_ref())?;
+        let rule = self.model.settings().alarm?;
         if self.model.threshold().is_none() {
             return Some("alarm rule: not played, there are no verdicts yet".to_owned());
         }
+        if self.is_other_rate {
+            return Some(
+                "alarm rule: not played, it was chosen for the model's own rate".to_owned(),
+            );
+        }
         let rule =
             format!("alarm rule ({} of {} clips, in the order given)", rule.raise, rule.window);
-        Some(match &alarms[..] {
+        Some(match &scored.alarms.as_ref()?[..] {
             [] => format!("{rule}: no alarm"),
             [first] => format!("{rule}: alarm at {first}"),
             [first, more @ ..] => {
@@ -317,6 +344,14 @@ impl Scoring {
                 known_domains(&self.judges)
             ));
         }
+    }
+}
+
+/// Words about the clips of a domain, or of all.
+fn of_domain(domain: Option<&str>, words: String) -> String {
+    match domain {
+        Some(domain) => format!("domain {domain}: {words}"),
+        None => words,
     }
 }
 
@@ -363,7 +398,8 @@ struct Alarm {
 
 impl Alarm {
     fn new(scoring: &Scoring) -> anyhow::Result<Option<Self>> {
-        let Some(settings) = scoring.model.settings().alarm else { return Ok(None) };
+        let settings = scoring.model.settings().alarm.filter(|_| !scoring.is_other_rate);
+        let Some(settings) = settings else { return Ok(None) };
         let reading = scoring.reading.settings().settings();
         Ok(Some(Self {
             machine: AlarmMachine::new(settings.check()?),

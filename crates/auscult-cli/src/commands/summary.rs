@@ -54,6 +54,13 @@ pub(super) fn shortcoming(standing: Standing) -> Option<String> {
     Some(format!("{verdicts}: {lack}{option}"))
 }
 
+/// The rate, and how sure it is.
+pub(super) fn promise_words(model: &Model) -> String {
+    let promise = model.settings().promise();
+    let sure = promise.confidence.map(|confidence| format!(" ({confidence} sure)"));
+    format!("{}{}", promise.rate, sure.unwrap_or_default())
+}
+
 /// What `fit` tells at the end.
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {
@@ -63,6 +70,9 @@ pub(super) struct Summary {
     visits: usize,
     bands: usize,
     calibrated_by: &'static str,
+    /// In words.
+    #[serde(skip)]
+    promise: String,
     false_alarm_rate: f64,
     threshold: Option<f64>,
     /// Whether the rate is promised, or the threshold provisional.
@@ -103,6 +113,7 @@ impl Summary {
             visits: visits_of(model).len(),
             bands: model.detector().beam().layout().bands().len(),
             calibrated_by: model.calibration().basis().name(),
+            promise: promise_words(model),
             false_alarm_rate: model.settings().false_alarm_rate.into(),
             threshold: model.threshold(),
             promised: model.standing().is_promised(),
@@ -130,9 +141,9 @@ impl fmt::Display for Summary {
         match self.threshold {
             Some(threshold) => writeln!(
                 formatter,
-                "threshold   {threshold:.4}{} for at most {} % false alarms, calibrated by leaving out {}",
-                if self.promised { "" } else { ", provisional," },
-                self.false_alarm_rate * 100.0,
+                "threshold   {threshold:.4}{} {} false alarms, calibrated by leaving out {}",
+                if self.promised { " for at most" } else { ", provisional, aiming at" },
+                self.promise,
                 self.calibrated_by
             )?,
             None => writeln!(formatter, "threshold   none yet")?,

@@ -122,7 +122,7 @@ fn read(
             taken.found
         ));
     }
-    Ok(Some((taken.clips, problems == 0 && taken.skipped == 0)))
+    Ok(Some((taken.clips, problems.is_empty() && taken.skipped == 0)))
 }
 
 /// Says what the ranking cannot be trusted for.

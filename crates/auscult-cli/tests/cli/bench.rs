@@ -159,7 +159,7 @@ fn sweeps_and_diagnostics_have_their_figures() {
         );
         // BEATs is not on this machine: told, and the rest runs.
         let ran = sandbox.run(&line).exits(2);
-        assert!(ran.stdout.contains("front end beats: "), "{}", ran.stdout);
+        assert!(ran.stdout.contains("front end beats-iter3: "), "{}", ran.stdout);
         String::from_utf8(sandbox.read(&format!("{protocol}/index.html"))).unwrap()
     };
     let page = run("figure-k");

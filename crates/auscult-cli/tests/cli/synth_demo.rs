@@ -55,6 +55,9 @@ fn demonstration_leaves_a_report_in_under_two_minutes() {
     sandbox.write("demo/mine.txt", "mine");
     sandbox.run("demo --out demo").exits(0);
     assert_eq!(sandbox.read("demo/mine.txt"), b"mine");
+    sandbox.write("demo/sounds/pump/normal/visit_01/mine.wav", "mine");
+    sandbox.run("demo --out demo").exits(2).says("demo/sounds is not empty");
+    assert_eq!(sandbox.read("demo/sounds/pump/normal/visit_01/mine.wav"), b"mine");
 }
 
 #[test]

@@ -194,7 +194,7 @@ fn an_alarm_budget_chooses_a_rule_and_the_model_keeps_it() {
     assert_eq!(before, sandbox.read("model.auscult"));
     // A rule chosen for one rate does not outlive it.
     let ran = sandbox.run("calibrate model.auscult --false-alarm-rate 10% --save").exits(0);
-    ran.says("the alarm rule was chosen for another rate and is left out");
+    ran.says("the alarm rule was chosen for another rate or calibration and is left out");
     let model = json(&sandbox.run("inspect model.auscult --json").exits(0).stdout);
     assert_eq!(model["settings"].get("alarm"), None);
     let ran = sandbox.run("fit normal -o m --at-most 1/day --false-alarm-rate 1%").exits(2);
@@ -257,10 +257,16 @@ fn without_visits_nothing_is_promised_anywhere_unless_somebody_vouches() {
     let ran = sandbox.run("explain model.auscult normal/1.wav --json").exits(0).says(why);
     assert_eq!(json(&ran.stdout)[0]["promised"], false);
     let ran = sandbox.run("inspect model.auscult").exits(0);
-    assert!(ran.stdout.contains(", provisional (at most 5 % false alarms)"), "{}", ran.stdout);
+    assert!(ran.stdout.contains(", provisional (for at most 5 % false alarms)"), "{}", ran.stdout);
     let calibrated = json(&sandbox.run("calibrate model.auscult --json").exits(0).stdout);
-    assert_eq!(calibrated["threshold"], Value::Null);
-    assert!(calibrated["provisional_threshold"].as_f64().unwrap() > 0.0);
+    assert_eq!(calibrated["promised"], false);
+    assert!(calibrated["threshold"].as_f64().unwrap() > 0.0);
+    // One clip with a name does not make ninety visits of the others.
+    let named = auscult_testing::ClipRecipe { visit: 30, ..clip() };
+    sandbox.write("day2/a.wav", wav_of_samples(&named.render().unwrap()));
+    std::fs::copy(sandbox.path("model.auscult"), sandbox.path("mixed.auscult")).unwrap();
+    let ran = sandbox.run("model add mixed.auscult day2 --visit day2").exits(0);
+    ran.says("verdicts are provisional");
     sandbox.run("calibrate model.auscult --at-most 40000/day --save").exits(2);
     sandbox.run("report model.auscult normal -o page.html --json facts.json").exits(0).says(why);
     let page = String::from_utf8(sandbox.read("page.html")).unwrap();
@@ -297,6 +303,9 @@ fn old_results_stay_until_there_are_new_ones() {
     }
     sandbox.run("report model.auscult broken.wav -o old").exits(2).says("no report was written");
     assert_eq!(sandbox.read("old"), b"old results");
+    let ran = sandbox.run("features broken.wav --npz old").exits(2);
+    ran.says("no clip had features, so nothing was written");
+    assert_eq!(sandbox.read("old"), b"old results");
 }
 
 #[test]
@@ -304,9 +313,10 @@ fn a_report_names_what_is_not_in_it() {
     let sandbox = Sandbox::with_model();
     sandbox.write("check/a.wav", changed(|_, s| s * 0.9));
     sandbox.write("check/broken.wav", "no sound");
-    sandbox.run("report model.auscult check -o page.html").exits(2);
+    sandbox.run("report model.auscult check nowhere.wav -o page.html").exits(2);
     let page = String::from_utf8(sandbox.read("page.html")).unwrap();
-    assert!(page.contains("not read: check/broken.wav: not a sound file"), "{page}");
+    assert!(page.contains("not read, or not to its end: check/broken.wav: not a sound file"));
+    assert!(page.contains("not read, or not to its end: nowhere.wav: "));
 }
 
 #[test]
@@ -324,7 +334,15 @@ fn recordings_labelled_as_anomalous_are_not_learnt_from() {
     ran.says("left out 2 recordings labelled as anomalous");
     sandbox.write("faults.jsonl", "{\"path\": \"normal/visit_2/0.wav\", \"label\": 1}\n");
     let ran = sandbox.run("model add model.auscult faults.jsonl").exits(2);
-    ran.says("every recording is labelled as anomalous");
+    ran.says("no recording is labelled as normal");
+    sandbox.write(
+        "odd.csv",
+        "path,label\nnormal/visit_2/0.wav,NG\nnormal/visit_2/1.wav,hm\nnormal/visit_2/2.wav,0.0\n",
+    );
+    let ran = sandbox.run("model add model.auscult odd.csv").exits(2);
+    let ran =
+        ran.says("normal/visit_2/1.wav: the label \"hm\" is not known; label it normal or anomaly");
+    assert!(ran.stdout.contains("7 references, were 6"), "{}", ran.stdout);
 }
 
 #[test]
@@ -364,6 +382,8 @@ fn clips_are_played_through_the_alarm_rule() {
     );
     let ran = sandbox.run("score model.auscult normal").exits(0);
     assert!(ran.stdout.contains("in the order given): no alarm"), "{}", ran.stdout);
+    let ran = sandbox.run("score model.auscult check --false-alarm-rate 5%").exits(0);
+    assert!(ran.stdout.contains("alarm rule: not played, it was chosen for the model's own rate"));
     sandbox.run("report model.auscult check -o page.html").exits(0);
     assert!(String::from_utf8(sandbox.read("page.html")).unwrap().contains(&alarm));
 }

@@ -15,7 +15,7 @@ const STYLE: &str = "\
 body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:72rem;margin:2rem auto;padding:0 1rem}
 table{border-collapse:collapse;font-size:.9rem}th,td{padding:.25rem .6rem;border-bottom:1px solid var(--faint);text-align:right}
 th:first-child,td:first-child{text-align:left}tr.group td{font-style:italic;padding-top:.8rem}
-.wide{overflow-x:auto}figure{display:inline-block;margin:0 1rem 1rem 0;width:min(34rem,100%)}svg{width:100%;height:auto}
+.wide{overflow-x:auto}figure{display:inline-block;margin:0 1rem 1rem 0;width:min(30rem,100%)}svg{width:100%;height:auto}
 text{fill:var(--ink);font-size:12px}.head{font-weight:600;font-size:14px}.end{text-anchor:end}.middle{text-anchor:middle}
 .grid{stroke:var(--faint)}.axis{stroke:var(--ink)}polyline{fill:none;stroke-width:2}.level{stroke-dasharray:4 4}
 .s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}.s4{stroke:var(--c4)}.s5{stroke:var(--c5)}.s6{stroke:var(--c6)}.s7{stroke:var(--c7)}

@@ -41,10 +41,21 @@ struct Counts {
 
 /// By what the verdicts on this page were reached.
 fn judged(page: &Page<'_>) -> String {
+    let model = page.input.model;
+    let is_promised = |threshold: &Threshold| threshold.standing.is_promised();
     if page.is_promised() {
-        let promise = page.input.model.settings().promise();
+        let promise = model.settings().promise();
         let sure = promise.confidence.map(|confidence| format!(" ({confidence} sure)"));
-        format!("at a promised {} false-alarm rate{}", promise.rate, sure.unwrap_or_default())
+        let condition = page.thresholds[0].standing.condition(model.calibration().basis());
+        let condition = condition.map(|condition| format!(" ({condition})"));
+        format!(
+            "at a promised {} false-alarm rate{}{}",
+            promise.rate,
+            sure.unwrap_or_default(),
+            condition.unwrap_or_default()
+        )
+    } else if page.thresholds.iter().any(is_promised) {
+        "by the thresholds of their domains, not all of which are promised".to_owned()
     } else {
         "at a provisional threshold".to_owned()
     }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Formatter};
 
-use auscult_core::{Basis, Promise, alarm::AlarmSettings};
+use auscult_core::{Basis, Promise, Standing, alarm::AlarmSettings};
 
 use crate::{
     page::{Page, Threshold},
@@ -53,17 +53,32 @@ fn smallest_p_value(threshold: &Threshold) -> String {
     )
 }
 
-/// The rate as a sentence.
+/// The rate as a sentence, for each threshold.
 fn rate_words(promise: Promise, page: &Page<'_>) -> String {
+    let of = |threshold: &Threshold| {
+        let words = words_of(promise, threshold.standing);
+        match &threshold.domain {
+            Some(domain) => format!("Clips of {}: {words}", Escaped(domain)),
+            None if page.thresholds.len() > 1 => format!("Clips of no known domain: {words}"),
+            None => words,
+        }
+    };
+    page.thresholds.iter().map(of).collect::<Vec<_>>().join("</li>\n<li>")
+}
+
+fn words_of(promise: Promise, standing: Standing) -> String {
     let rate = promise.rate;
-    if page.thresholds.iter().all(|threshold| threshold.value.is_none()) {
-        return "No rate is promised yet, and no verdict is given.".to_owned();
-    }
-    if !page.is_promised() {
-        return format!(
-            "No rate is promised yet: verdicts aim at {rate} false alarms and will have more, until normal clips \
-             of enough visits are there."
-        );
+    match standing {
+        Standing::Promised => {}
+        Standing::Undecided(_) => {
+            return "No rate is promised yet, and no verdict is given.".to_owned();
+        }
+        Standing::Provisional(_) => {
+            return format!(
+                "No rate is promised yet: verdicts aim at {rate} false alarms and will have more, until normal \
+                 clips of enough visits are there."
+            );
+        }
     }
     let promised = match promise.confidence {
         None => format!(
