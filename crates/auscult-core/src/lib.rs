@@ -41,6 +41,7 @@ mod pairs;
 mod panels;
 mod parallel;
 pub mod pooling;
+mod products;
 pub mod quality;
 pub mod score;
 pub mod storage;

@@ -21,3 +21,24 @@ pub(crate) fn map<B, T: Send>(
     let mut buffer = buffer();
     (0..count).map(|index| work(&mut buffer, index)).collect()
 }
+
+/// Lets `work` change pieces of `len` values, each with its number.
+#[cfg(feature = "parallel")]
+pub(crate) fn for_each_chunk<T: Send>(
+    values: &mut [T],
+    len: usize,
+    work: impl Fn(usize, &mut [T]) + Sync + Send,
+) {
+    use rayon::prelude::*;
+    values.par_chunks_mut(len).enumerate().for_each(|(number, piece)| work(number, piece));
+}
+
+/// Lets `work` change pieces of `len` values, each with its number.
+#[cfg(not(feature = "parallel"))]
+pub(crate) fn for_each_chunk<T: Send>(
+    values: &mut [T],
+    len: usize,
+    work: impl Fn(usize, &mut [T]) + Sync + Send,
+) {
+    values.chunks_mut(len).enumerate().for_each(|(number, piece)| work(number, piece));
+}
