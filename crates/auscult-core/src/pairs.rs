@@ -18,7 +18,8 @@ pub(crate) trait PairwiseDistances: Sync {
     /// How many references there are.
     fn len(&self) -> usize;
 
-    /// No distance from reference `index` is below its place in the row.
+    /// No distance from reference `index` to another is below its place in the row; its own place
+    /// holds NaN.
     fn lower_bounds<'a>(&'a self, index: usize, buffer: &'a mut RowBuffer) -> &'a [f32];
 
     /// The distance between two references.
@@ -119,6 +120,7 @@ impl<'a> BandPairs<'a> {
             for (lane, row) in rows.chunks_exact_mut(stride).enumerate() {
                 let from = (squares[panel][lane], radii[panel][lane]);
                 bound(self.metric, from, to, share, &mut row[start * PANEL..]);
+                row[panel * PANEL + lane] = f32::NAN;
             }
         }
     }
@@ -231,7 +233,8 @@ mod tests {
             for from in 0..count {
                 let bounds = pairs.lower_bounds(from, &mut buffer).to_vec();
                 prop_assert_eq!(bounds.len(), count);
-                for (to, &bound) in bounds.iter().enumerate() {
+                prop_assert!(bounds[from].is_nan());
+                for (to, &bound) in bounds.iter().enumerate().filter(|&(to, _)| to != from) {
                     let exact = pairs.exact(from, to);
                     prop_assert!(f64::from(bound) <= exact, "{} {} {}", metric, bound, exact);
                     // Where references are well apart, the bound says so; zero vectors have none.

@@ -22,6 +22,20 @@ pub(crate) fn map<B, T: Send>(
     (0..count).map(|index| work(&mut buffer, index)).collect()
 }
 
+/// References that are one piece of work: those of a panel, whose bounds are computed together.
+const PIECE: usize = crate::panels::PANEL;
+
+/// Maps `0..count` through `work` piece by piece, in order. Each thread makes its own buffer.
+pub(crate) fn map_pieces<B, T: Send>(
+    count: usize,
+    buffer: impl Fn() -> B + Sync + Send,
+    work: impl Fn(&mut B, std::ops::Range<usize>) -> T + Sync + Send,
+) -> Vec<T> {
+    map(count.div_ceil(PIECE), buffer, |buffer, piece| {
+        work(buffer, piece * PIECE..count.min((piece + 1) * PIECE))
+    })
+}
+
 /// Lets `work` change pieces of `len` values, each with its number.
 #[cfg(feature = "parallel")]
 pub(crate) fn for_each_chunk<T: Send>(
