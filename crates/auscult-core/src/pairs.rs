@@ -65,6 +65,7 @@ impl<'a> BandPairs<'a> {
 
     /// What is left to compare queries with.
     pub(crate) fn into_outline(self) -> Outline {
+        drop(self.kept);
         Outline::of(self.panels)
     }
 
@@ -72,7 +73,8 @@ impl<'a> BandPairs<'a> {
     fn all_bounds(&self) -> Vec<f32> {
         let stride = self.stride();
         let mut all = vec![0.0; stride * stride];
-        parallel::for_each_chunk(&mut all, BLOCK * PANEL * stride, |block, rows| {
+        let blocks = all.chunks_mut(BLOCK * PANEL * stride).enumerate().collect();
+        parallel::for_each(blocks, |(block, rows): (usize, &mut [f32])| {
             // Panels before these see them in their own rows.
             self.fill(block * BLOCK, |panel| panel - panel % 2, rows);
         });

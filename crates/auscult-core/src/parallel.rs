@@ -36,23 +36,34 @@ pub(crate) fn map_pieces<B, T: Send>(
     })
 }
 
-/// Lets `work` change pieces of `len` values, each with its number.
+/// Does `work` on every item.
 #[cfg(feature = "parallel")]
-pub(crate) fn for_each_chunk<T: Send>(
-    values: &mut [T],
-    len: usize,
-    work: impl Fn(usize, &mut [T]) + Sync + Send,
-) {
+pub(crate) fn for_each<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync + Send) {
     use rayon::prelude::*;
-    values.par_chunks_mut(len).enumerate().for_each(|(number, piece)| work(number, piece));
+    items.into_par_iter().for_each(work);
 }
 
-/// Lets `work` change pieces of `len` values, each with its number.
+/// Does `work` on every item.
 #[cfg(not(feature = "parallel"))]
-pub(crate) fn for_each_chunk<T: Send>(
-    values: &mut [T],
-    len: usize,
-    work: impl Fn(usize, &mut [T]) + Sync + Send,
-) {
-    values.chunks_mut(len).enumerate().for_each(|(number, piece)| work(number, piece));
+pub(crate) fn for_each<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync + Send) {
+    items.into_iter().for_each(work);
+}
+
+/// Maps every item through `work`, in order; an item is gone when its turn is over.
+#[cfg(feature = "parallel")]
+pub(crate) fn map_items<T: Send, U: Send>(
+    items: Vec<T>,
+    work: impl Fn(T) -> U + Sync + Send,
+) -> Vec<U> {
+    use rayon::prelude::*;
+    items.into_par_iter().map(work).collect()
+}
+
+/// Maps every item through `work`, in order; an item is gone when its turn is over.
+#[cfg(not(feature = "parallel"))]
+pub(crate) fn map_items<T: Send, U: Send>(
+    items: Vec<T>,
+    work: impl Fn(T) -> U + Sync + Send,
+) -> Vec<U> {
+    items.into_iter().map(work).collect()
 }
