@@ -20,6 +20,11 @@ pub(crate) const PANEL: usize = 16;
 /// One number of each reference of a panel.
 pub(crate) type Row = [f32; PANEL];
 
+/// A row that fills one line of the cache: a vector load that touches two lines takes twice as long.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub(crate) struct Line<T>(pub(crate) [T; PANEL]);
+
 /// Half the spacing of f32 at 1.
 pub(crate) const ROUNDING: f32 = f32::EPSILON / 2.0;
 
@@ -39,7 +44,7 @@ pub(crate) struct Panels {
     width: usize,
     centre: Centre,
     /// One a panel, each with one row a position.
-    rows: Vec<Vec<Row>>,
+    rows: Vec<Vec<Line<f32>>>,
     /// Squared length of each copy.
     squares: Vec<Row>,
     /// How far each copy is from the truth at most; infinite where it says nothing.
@@ -94,7 +99,7 @@ impl Panels {
         self.width
     }
 
-    pub(crate) fn panel(&self, index: usize) -> &[Row] {
+    pub(crate) fn panel(&self, index: usize) -> &[Line<f32>] {
         &self.rows[index]
     }
 
@@ -138,7 +143,7 @@ impl Centre {
         &self,
         references: Range<usize>,
         reference: &impl Fn(usize) -> Scaled<'a>,
-    ) -> (Vec<Row>, (Row, Row)) {
+    ) -> (Vec<Line<f32>>, (Row, Row)) {
         let width = self.values.len();
         let mut rows = Vec::with_capacity(width);
         let mut tile = [[0.0; TILE]; PANEL];
@@ -148,7 +153,7 @@ impl Centre {
             for ((index, tile), facts) in references.clone().zip(&mut tile).zip(&mut facts) {
                 *facts = facts.plus(self.copy(reference(index), start, &mut tile[..len]));
             }
-            rows.extend_from_slice(&turned(&tile)[..len]);
+            rows.extend(turned(&tile)[..len].iter().copied().map(Line));
         }
         let (mut squares, mut radii) = ([0.0; PANEL], [f32::INFINITY; PANEL]);
         for (lane, facts) in facts.iter().enumerate().take(references.len()) {
@@ -211,8 +216,8 @@ fn copy_centred(vector: &[f32], factor: f64, centre: &[f32], copy: &mut [f32]) -
 pub(crate) struct Outline {
     width: usize,
     centre: Centre,
-    /// One a panel, each with one row a pair of positions, the first of a pair in the lower half.
-    rows: Vec<Vec<[u32; PANEL]>>,
+    /// Panels x pairs of positions, the first of a pair in the lower half.
+    rows: Vec<Line<u32>>,
     radii: Vec<Row>,
 }
 
@@ -232,7 +237,7 @@ impl Outline {
         // Every panel is gone when its outline is made: both together would need a third more.
         let panels = parallel::map_items(rows, |rows| shorten(&rows));
         let (rows, errors): (Vec<_>, Vec<Row>) = panels.into_iter().unzip();
-        let mut outline = Self { width, centre, rows, radii };
+        let mut outline = Self { width, centre, rows: rows.concat(), radii };
         for (radii, errors) in outline.radii.iter_mut().zip(errors) {
             for (radius, error) in radii.iter_mut().zip(errors) {
                 // The sum was rounded once a position.
@@ -281,7 +286,8 @@ impl Outline {
             let buffer = &buffer.as_chunks::<2>().0[..len.div_ceil(2)];
             for panel in 0..count {
                 if is_open[panel] {
-                    let rows = &self.rows[first + panel][start / 2..][..buffer.len()];
+                    let at = (first + panel) * self.width.div_ceil(2) + start / 2;
+                    let rows = &self.rows[at..at + buffer.len()];
                     add_squares(buffer, rows, &mut squares[panel]);
                     let passed = |(square, enough): (&f32, &f32)| square >= enough;
                     is_open[panel] = !squares[panel].iter().zip(&enough[panel]).all(passed);
@@ -294,7 +300,7 @@ impl Outline {
 
 /// Rounds to the upper half of f32; also returns the squared errors.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
-fn shorten(rows: &[Row]) -> (Vec<[u32; PANEL]>, Row) {
+fn shorten(rows: &[Line<f32>]) -> (Vec<Line<u32>>, Row) {
     #[inline(always)]
     fn shorten_one(value: f32, error: &mut f32) -> u32 {
         // Half a step up, then cut off.
@@ -306,21 +312,21 @@ fn shorten(rows: &[Row]) -> (Vec<[u32; PANEL]>, Row) {
     let mut short = Vec::with_capacity(rows.len().div_ceil(2));
     let mut errors = [0.0; PANEL];
     for rows in rows.chunks(2) {
-        let zeros = [0.0; PANEL];
-        let (left, right) = (&rows[0], rows.get(1).unwrap_or(&zeros));
+        let zeros = Line([0.0; PANEL]);
+        let (Line(left), Line(right)) = (&rows[0], rows.get(1).unwrap_or(&zeros));
         let mut pair = [0; PANEL];
         for lane in 0..PANEL {
             let low = shorten_one(left[lane], &mut errors[lane]) >> 16;
             pair[lane] = low | shorten_one(right[lane], &mut errors[lane]);
         }
-        short.push(pair);
+        short.push(Line(pair));
     }
     (short, errors)
 }
 
 /// Adds the squared differences between a query and the copies of a panel.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-fn add_squares(query: &[[f32; 2]], rows: &[[u32; PANEL]], squares: &mut Row) {
+fn add_squares(query: &[[f32; 2]], rows: &[Line<u32>], squares: &mut Row) {
     // Without the instruction a fused product is a slow function call.
     let is_fused = target_cfg_f!(target_feature = "fma");
     let plus_square = |sum: f32, difference: f32| {
@@ -332,14 +338,14 @@ fn add_squares(query: &[[f32; 2]], rows: &[[u32; PANEL]], squares: &mut Row) {
     let (twos, rest) = rows.as_chunks::<2>();
     for (query, rows) in queries.iter().zip(twos) {
         for lane in 0..PANEL {
-            let [first, second] = [rows[0][lane], rows[1][lane]];
+            let [first, second] = [rows[0].0[lane], rows[1].0[lane]];
             a[lane] = plus_square(a[lane], query[0][0] - f32::from_bits(first << 16));
             b[lane] = plus_square(b[lane], query[0][1] - f32::from_bits(first & 0xFFFF_0000));
             c[lane] = plus_square(c[lane], query[1][0] - f32::from_bits(second << 16));
             d[lane] = plus_square(d[lane], query[1][1] - f32::from_bits(second & 0xFFFF_0000));
         }
     }
-    for (query, row) in query_rest.iter().zip(rest) {
+    for (query, Line(row)) in query_rest.iter().zip(rest) {
         for lane in 0..PANEL {
             a[lane] = plus_square(a[lane], query[0] - f32::from_bits(row[lane] << 16));
             b[lane] = plus_square(b[lane], query[1] - f32::from_bits(row[lane] & 0xFFFF_0000));

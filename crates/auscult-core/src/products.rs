@@ -2,7 +2,7 @@
 
 use multiversion::{multiversion, target::target_cfg_f};
 
-use crate::panels::{PANEL, Row};
+use crate::panels::{Line, PANEL, Row};
 
 /// Positions that are multiplied before the sums are put aside: a chunk of all panels of a few
 /// hundred references stays in the second cache, and short sums round less.
@@ -20,7 +20,7 @@ macro_rules! multiply_rows {
         for (group, products) in $products.as_chunks_mut::<$count>().0.iter_mut().enumerate() {
             $(let [mut $left, mut $right] = [[0.0_f32; PANEL]; 2];)+
             let others = $others[0].iter().zip($others[1]);
-            for (factors, (first, second)) in $panel.iter().zip(others) {
+            for (Line(factors), (Line(first), Line(second))) in $panel.iter().zip(others) {
                 let factors = &factors.as_chunks::<$count>().0[group];
                 for lane in 0..PANEL {
                     $($left[lane] = $plus_product($left[lane], factors[$row], first[lane]);)+
@@ -36,7 +36,7 @@ macro_rules! multiply_rows {
 
 /// All products between a panel and two others.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-pub(crate) fn multiply(panel: &[Row], others: [&[Row]; 2], products: &mut Products) {
+pub(crate) fn multiply(panel: &[Line<f32>], others: [&[Line<f32>]; 2], products: &mut Products) {
     // Without the instruction a fused product is a slow function call.
     let is_fused = target_cfg_f!(target_feature = "fma");
     let plus_product =
