@@ -234,7 +234,7 @@ impl Outline {
     /// The copy of a copy.
     pub(crate) fn of(panels: Panels) -> Self {
         let Panels { width, centre, rows, radii, .. } = panels;
-        // Every panel is gone when its outline is made: both together would need a third more.
+        // A panel is gone as soon as its outline is made: both of all would take half as much again.
         let panels = parallel::map_items(rows, |rows| shorten(&rows));
         let (rows, errors): (Vec<_>, Vec<Row>) = panels.into_iter().unzip();
         let mut outline = Self { width, centre, rows: rows.concat(), radii };
