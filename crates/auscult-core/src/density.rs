@@ -1,14 +1,14 @@
 //! 7. Local density normalisation: how far a reference's own neighbours are.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Result,
+    lists::Lists,
     names::named_choices,
     pairs::{PairwiseDistances, RowBuffer},
     parallel,
+    search::Search,
 };
 
 /// Which ratio local density normalisation takes.
@@ -93,7 +93,7 @@ pub(crate) const SMALLEST_SCALE: f64 = 1e-12;
 pub(crate) struct LocalScales {
     whole: Vec<f64>,
     /// For each reference, the groups whose removal changes its scale.
-    without: Vec<BTreeMap<usize, f64>>,
+    without: Lists<(usize, f64)>,
 }
 
 impl LocalScales {
@@ -104,37 +104,49 @@ impl LocalScales {
         neighbours: usize,
         groups: &[usize],
     ) -> Self {
-        let rows = parallel::map(distances.len(), RowBuffer::default, |buffer, index| {
-            let bounds = distances.lower_bounds(index, buffer);
-            let exact = |other| distances.exact(index, other);
-            let nearest = nearest(bounds, exact, neighbours, |other| other != index);
-            let touched: std::collections::BTreeSet<usize> = nearest
-                .iter()
-                .map(|&(_, other)| groups[other])
-                .filter(|&group| group != groups[index])
-                .collect();
-            let without = touched
-                .into_iter()
-                .map(|group| {
-                    let keep = |other| other != index && groups[other] != group;
-                    (group, scale_of(&self::nearest(bounds, exact, neighbours, keep)))
-                })
-                .collect();
-            (scale_of(&nearest), without)
-        });
-        let (whole, without) = rows.into_iter().unzip();
-        Self { whole, without }
+        let pieces =
+            parallel::map_pieces(distances.len(), Scratch::default, |scratch, references| {
+                let mut scales = Vec::with_capacity(references.len());
+                let mut without: Vec<(usize, (usize, f64))> = Vec::new();
+                for index in references {
+                    let bounds = distances.lower_bounds(index, &mut scratch.buffer);
+                    let exact = |other| distances.exact(index, other);
+                    // With the next one, which comes up if one of them leaves.
+                    let found =
+                        scratch.search.smallest(bounds, exact, neighbours.saturating_add(1));
+                    let nearest = &found[..found.len().min(neighbours)];
+                    scales.push(scale_of(nearest.iter()));
+                    let start = without.len();
+                    for group in nearest.iter().map(|&(_, other)| groups[other]) {
+                        let is_known =
+                            without[start..].iter().any(|&(_, (known, _))| known == group);
+                        if is_known || group == groups[index] {
+                            continue;
+                        }
+                        let others = found.iter().filter(|&&(_, other)| groups[other] != group);
+                        let is_all = found.len() <= neighbours;
+                        let scale = if is_all || others.clone().count() >= neighbours {
+                            scale_of(others.take(neighbours))
+                        } else {
+                            let bounds = without_group(&mut scratch.bounds, bounds, groups, group);
+                            scale_of(scratch.deeper.smallest(bounds, exact, neighbours).iter())
+                        };
+                        without.push((index, (group, scale)));
+                    }
+                }
+                (scales, without)
+            });
+        let (whole, without): (Vec<_>, Vec<_>) = pieces.into_iter().unzip();
+        let without = Lists::new(distances.len(), without.iter().flatten().copied());
+        Self { whole: whole.concat(), without }
     }
 
     /// Every scale to the power of `exponent`.
     pub(crate) fn raised(&self, exponent: f64) -> Self {
-        let raise = |scale: &f64| scale.powf(exponent);
-        let raise_all = |without: &BTreeMap<usize, f64>| {
-            without.iter().map(|(&group, scale)| (group, raise(scale))).collect()
-        };
+        let raise = |scale: f64| scale.powf(exponent);
         Self {
-            whole: self.whole.iter().map(raise).collect(),
-            without: self.without.iter().map(raise_all).collect(),
+            whole: self.whole.iter().copied().map(raise).collect(),
+            without: self.without.map(|(group, scale)| (group, raise(scale))),
         }
     }
 
@@ -144,14 +156,11 @@ impl LocalScales {
     }
 
     /// For each of `count` groups, the references whose scale its removal changes.
-    pub(crate) fn by_group(&self, count: usize) -> Vec<Vec<(usize, f64)>> {
-        let mut changed = vec![Vec::new(); count];
-        for (reference, without) in self.without.iter().enumerate() {
-            for (&group, &scale) in without {
-                changed[group].push((reference, scale));
-            }
-        }
-        changed
+    pub(crate) fn by_group(&self, count: usize) -> Lists<(usize, f64)> {
+        let changed = self.without.iter().enumerate().flat_map(|(reference, without)| {
+            without.iter().map(move |&(group, scale)| (group, (reference, scale)))
+        });
+        Lists::new(count, changed)
     }
 
     /// The scales with every reference in memory.
@@ -161,89 +170,41 @@ impl LocalScales {
 
     /// The scale of `reference` in a memory without `group`.
     pub(crate) fn without(&self, reference: usize, group: usize) -> f64 {
-        self.without[reference].get(&group).copied().unwrap_or(self.whole[reference])
+        let changed = self.without.of(reference).iter().find(|&&(changed, _)| changed == group);
+        changed.map_or(self.whole[reference], |&(_, scale)| scale)
     }
 }
 
-/// Bounds that are looked at together: if none is small enough, none is looked at again.
-const TOGETHER: usize = 32;
-
-/// Calls `found` with the places of bounds that are at most `limit`; it answers with the limit from
-/// there on. NaN is never small enough.
-#[expect(clippy::needless_bitwise_bool, reason = "without branches a block is one comparison")]
-pub(crate) fn within(bounds: &[f32], mut limit: f32, mut found: impl FnMut(usize) -> f32) {
-    let (blocks, rest) = bounds.as_chunks::<TOGETHER>();
-    for (block, bounds) in blocks.iter().enumerate() {
-        if bounds.iter().fold(false, |any, bound| any | (*bound <= limit)) {
-            for (at, bound) in bounds.iter().enumerate() {
-                if *bound <= limit {
-                    limit = found(block * TOGETHER + at);
-                }
-            }
-        }
-    }
-    let start = blocks.len() * TOGETHER;
-    for (at, bound) in rest.iter().enumerate() {
-        if *bound <= limit {
-            limit = found(start + at);
-        }
-    }
+/// What one thread needs to look for neighbours.
+#[derive(Debug, Default)]
+struct Scratch {
+    buffer: RowBuffer,
+    search: Search,
+    /// For groups whose removal asks for more than the next one.
+    deeper: Search,
+    bounds: Vec<f32>,
 }
 
-/// The smallest f32 that is not below `value`.
-pub(crate) fn round_up(value: f64) -> f32 {
-    let rounded = value as f32;
-    if f64::from(rounded) < value { rounded.next_up() } else { rounded }
-}
-
-/// The `count` smallest distances among the kept references, ascending, the smaller index first
-/// among equals. Only those are computed that the lower bounds allow to be among them.
-pub(crate) fn nearest(
+/// The bounds of a memory without `group`.
+fn without_group<'a>(
+    copy: &'a mut Vec<f32>,
     bounds: &[f32],
-    exact: impl Fn(usize) -> f64,
-    count: usize,
-    keep: impl Fn(usize) -> bool,
-) -> Vec<(f64, usize)> {
-    // There are never more than all of them, however many were asked for.
-    let count = count.min(bounds.len());
-    if count == 0 {
-        return Vec::new();
-    }
-    let mut found: Vec<(f64, usize)> = Vec::with_capacity(count + 1);
-    let insert = |found: &mut Vec<(f64, usize)>, next: (f64, usize)| {
-        let at = found.partition_point(|earlier| *earlier < next);
-        found.insert(at, next);
-        found.truncate(count);
-        if found.len() == count { found[count - 1].0 } else { f64::INFINITY }
-    };
-    // The smallest bounds come first: what they stand for leaves little to look at.
-    let mut first: Vec<(f64, usize)> = Vec::with_capacity(count + 1);
-    within(bounds, f32::INFINITY, |at| match keep(at) {
-        true => round_up(insert(&mut first, (f64::from(bounds[at]), at))),
-        false if first.len() == count => round_up(first[count - 1].0),
-        false => f32::INFINITY,
-    });
-    let mut limit = f64::INFINITY;
-    let mut seen: Vec<usize> = first.iter().map(|&(_, other)| other).collect();
-    seen.sort_unstable();
-    for &other in &seen {
-        limit = insert(&mut found, (exact(other), other));
-    }
-    within(bounds, round_up(limit), |at| {
-        if keep(at) && seen.binary_search(&at).is_err() {
-            limit = insert(&mut found, (exact(at), at));
-        }
-        round_up(limit)
-    });
-    found
+    groups: &[usize],
+    group: usize,
+) -> &'a [f32] {
+    let without = |(&bound, &other)| if other == group { f32::NAN } else { bound };
+    copy.clear();
+    copy.extend(bounds.iter().zip(groups).map(without));
+    copy
 }
 
 /// The sum of distances, never below the smallest scale; a lone reference has scale 1.
-fn scale_of(nearest: &[(f64, usize)]) -> f64 {
-    if nearest.is_empty() {
+fn scale_of<'a>(nearest: impl Iterator<Item = &'a (f64, usize)>) -> f64 {
+    let mut distances = nearest.map(|&(distance, _)| distance).peekable();
+    if distances.peek().is_none() {
         return 1.0;
     }
-    nearest.iter().map(|&(distance, _)| distance).sum::<f64>().max(SMALLEST_SCALE)
+    distances.sum::<f64>().max(SMALLEST_SCALE)
 }
 
 /// The exponent that removes most variance of the left-out distances: the slope of log distance
@@ -284,6 +245,7 @@ mod tests {
             buffer.rows.clear();
             let bound = |other| (self.exact(index, other) as f32 * 0.75).floor();
             buffer.rows.extend((0..self.0.len()).map(bound));
+            buffer.rows[index] = f32::NAN;
             &buffer.rows
         }
         fn exact(&self, from: usize, to: usize) -> f64 {

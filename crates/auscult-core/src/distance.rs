@@ -35,7 +35,7 @@ impl Metric {
     pub(crate) fn factor(self, vector: &[f32]) -> f64 {
         match self {
             Self::Cosine | Self::UnitEuclidean => {
-                let norm = squared_differences(vector, 1.0, vector, 0.0).sqrt();
+                let norm = squared_length(vector).sqrt();
                 if norm > 0.0 { 1.0 / norm } else { 0.0 }
             }
             Self::Euclidean | Self::SquaredEuclidean => 1.0,
@@ -79,6 +79,21 @@ const LANES: usize = 8;
 /// Sum of (left - right)^2 of the scaled vectors.
 fn squared_chord(left: Scaled<'_>, right: Scaled<'_>) -> f64 {
     squared_differences(left.vector, left.factor, right.vector, right.factor)
+}
+
+/// Sum of squares, as [`squared_differences`] adds them.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn squared_length(vector: &[f32]) -> f64 {
+    let square = |value: f32| f64::from(value) * f64::from(value);
+    let mut sums = [0.0; LANES];
+    let (chunks, rest) = vector.as_chunks::<LANES>();
+    let tail: f64 = rest.iter().map(|&value| square(value)).sum();
+    for chunk in chunks {
+        for lane in 0..LANES {
+            sums[lane] += square(chunk[lane]);
+        }
+    }
+    sums.iter().sum::<f64>() + tail
 }
 
 /// The same bits on every level of vector instructions: the sums are fixed, nothing is fused.
@@ -130,6 +145,13 @@ mod tests {
             let dot: f64 = a.iter().zip(&b).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
             let cosine = dot * Metric::Cosine.factor(&a) * Metric::Cosine.factor(&b);
             prop_assert!((distance(Metric::Cosine, &a, &b) - (1.0 - cosine) / 2.0).abs() < 1e-12);
+        }
+
+        #[test]
+        fn a_length_is_the_distance_from_nothing_to_the_bit(
+            a in prop::collection::vec(prop::num::f32::NORMAL | prop::num::f32::ZERO, 0..40),
+        ) {
+            prop_assert_eq!(squared_length(&a), squared_differences(&a, 1.0, &a, 0.0));
         }
 
         #[test]

@@ -33,6 +33,7 @@ mod error;
 pub mod explain;
 pub mod features;
 pub mod groups;
+mod lists;
 pub mod memory;
 pub mod model;
 pub mod model_file;
@@ -41,8 +42,10 @@ mod pairs;
 mod panels;
 mod parallel;
 pub mod pooling;
+mod products;
 pub mod quality;
 pub mod score;
+mod search;
 pub mod storage;
 #[cfg(test)]
 mod testing;

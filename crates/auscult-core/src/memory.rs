@@ -9,6 +9,7 @@ use crate::{
     bands::BandLayout,
     distance::{Metric, Scaled},
     panels::Panels,
+    parallel,
     pooling::{ClipVectors, View},
 };
 
@@ -226,11 +227,11 @@ pub(crate) struct BandMemory {
 impl BandMemory {
     /// Prepares every band of a layout for one view's matrix.
     pub(crate) fn for_layout(matrix: &[f32], layout: &BandLayout, metric: Metric) -> Vec<Self> {
-        let rows = || matrix.chunks_exact(layout.axis_len());
-        let prepare = |band: &Range<usize>| Self {
-            band: band.clone(),
-            metric,
-            factors: rows().map(|row| metric.factor(&row[band.clone()])).collect(),
+        let rows: Vec<&[f32]> = matrix.chunks_exact(layout.axis_len()).collect();
+        let prepare = |band: &Range<usize>| {
+            let factor = |(): &mut (), index: usize| metric.factor(&rows[index][band.clone()]);
+            let factors = parallel::map(rows.len(), || (), factor);
+            Self { band: band.clone(), metric, factors }
         };
         layout.bands().iter().map(prepare).collect()
     }

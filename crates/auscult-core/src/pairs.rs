@@ -3,13 +3,14 @@
 //! Fitting asks for every distance but decides by few: the bounds say which. They come from
 //! products of the centred copies, |a - b|^2 = |a|^2 + |b|^2 - 2 ab, panel by panel.
 
-use multiversion::{multiversion, target::target_cfg_f};
+use multiversion::multiversion;
 
 use crate::{
     Metric,
     memory::BandMemory,
     panels::{Outline, PANEL, Panels, ROUNDING, Row},
     parallel,
+    products::{CHUNK, Products, multiply},
 };
 
 /// Distances among some references.
@@ -17,7 +18,8 @@ pub(crate) trait PairwiseDistances: Sync {
     /// How many references there are.
     fn len(&self) -> usize;
 
-    /// No distance from reference `index` is below its place in the row.
+    /// No distance from reference `index` to another is below its place in the row; its own place
+    /// holds NaN.
     fn lower_bounds<'a>(&'a self, index: usize, buffer: &'a mut RowBuffer) -> &'a [f32];
 
     /// The distance between two references.
@@ -29,12 +31,15 @@ pub(crate) trait PairwiseDistances: Sync {
 pub(crate) struct RowBuffer {
     panel: Option<usize>,
     pub(crate) rows: Vec<f32>,
-    products: Vec<Row>,
 }
 
 /// Up to this many references all bounds are kept (64 MB); beyond, they are computed whenever
 /// they are asked for, so that memory grows with the references and not with their square.
 const MOST_KEPT: usize = 4096;
+
+/// Panels whose bounds are computed together, by one thread: they read a chunk of the others from
+/// a near cache.
+const BLOCK: usize = 8;
 
 /// Distances among the references of one band.
 #[derive(Debug)]
@@ -60,63 +65,64 @@ impl<'a> BandPairs<'a> {
 
     /// What is left to compare queries with.
     pub(crate) fn into_outline(self) -> Outline {
+        drop(self.kept);
         Outline::of(self.panels)
     }
 
     /// Every bound once, mirrored.
     fn all_bounds(&self) -> Vec<f32> {
-        let count = self.band.len();
-        let strips = parallel::map(self.panels.count(), RowBuffer::default, |buffer, panel| {
-            // Panels before this one see it in their own strips.
-            self.strip(panel, panel, buffer);
-            std::mem::take(&mut buffer.rows)
+        let stride = self.stride();
+        let mut all = vec![0.0; stride * stride];
+        let blocks = all.chunks_mut(BLOCK * PANEL * stride).enumerate().collect();
+        parallel::for_each(blocks, |(block, rows): (usize, &mut [f32])| {
+            // Panels before these see them in their own rows.
+            self.fill(block * BLOCK, |panel| panel - panel % 2, rows);
         });
-        let mut all = vec![0.0; count * count];
-        for (panel, strip) in strips.iter().enumerate() {
-            let start = panel * PANEL;
-            let width = count - start;
-            for (index, row) in (start..).zip(strip.chunks_exact(width)) {
-                all[index * count + start..(index + 1) * count].copy_from_slice(row);
-            }
-            for (at, other) in (start..count).enumerate().skip(PANEL) {
-                let mirrored = strip.iter().skip(at).step_by(width);
-                for (place, &bound) in all[other * count + start..].iter_mut().zip(mirrored) {
-                    *place = bound;
+        for panel in 1..self.panels.count() {
+            let (before, rows) = all.split_at_mut(panel * PANEL * stride);
+            for (other, before) in before.chunks_exact(PANEL * stride).enumerate() {
+                let from: [&Row; PANEL] =
+                    std::array::from_fn(|row| row_of(before, row * stride + panel * PANEL));
+                for (at, row) in rows.chunks_exact_mut(stride).take(PANEL).enumerate() {
+                    let mirrored = from.map(|from| from[at]);
+                    row[other * PANEL..][..PANEL].copy_from_slice(&mirrored);
                 }
             }
         }
         all
     }
 
-    /// Bounds from the references of one panel to those of the panels from `first` on.
-    fn strip(&self, panel: usize, first: usize, buffer: &mut RowBuffer) {
-        let (count, width) = (self.band.len(), self.panels.width());
-        let columns = count - first * PANEL;
-        let rows = PANEL.min(count - panel * PANEL);
-        buffer.rows.clear();
-        buffer.rows.resize(rows * columns, 0.0);
-        buffer.products.clear();
-        buffer.products.resize((self.panels.count() - first) * PANEL, [0.0; PANEL]);
+    /// Places in a row of bounds: one a reference, and some to fill the last panel.
+    fn stride(&self) -> usize {
+        self.panels.count() * PANEL
+    }
+
+    /// Bounds from the references of some panels, from `first` on, to those of all panels from
+    /// `start` of theirs on. There are zeros in `rows`.
+    fn fill(&self, first: usize, start: impl Fn(usize) -> usize, rows: &mut [f32]) {
+        let (count, width, stride) = (self.panels.count(), self.panels.width(), self.stride());
+        let mut products = [[[0.0; PANEL]; 2]; PANEL];
         // In chunks of the width, so that a chunk of all panels stays in a near cache.
-        for start in (0..width).step_by(CHUNK) {
-            let range = start..width.min(start + CHUNK);
-            let left = &self.panels.panel(panel)[range.clone()];
-            for (other, products) in
-                buffer.products.as_chunks_mut::<PANEL>().0.iter_mut().enumerate()
-            {
-                multiply(left, &self.panels.panel(first + other)[range.clone()], products);
+        for begin in (0..width).step_by(CHUNK) {
+            let chunk = |panel| &self.panels.panel(panel)[begin..width.min(begin + CHUNK)];
+            for (panel, rows) in (first..).zip(rows.chunks_exact_mut(PANEL * stride)) {
+                for other in (start(panel)..count).step_by(2) {
+                    // A last one without company is multiplied twice.
+                    let others = [other, (other + 1).min(count - 1)];
+                    multiply(chunk(panel), others.map(chunk), &mut products);
+                    add(&products, other * PANEL, stride, rows);
+                }
             }
         }
+        let (squares, radii) = (self.panels.squares(), self.panels.radii());
         let share = self.product_error();
-        for (other, products) in buffer.products.as_chunks_mut::<PANEL>().0.iter_mut().enumerate() {
-            let from = (&self.panels.squares()[panel], &self.panels.radii()[panel]);
-            let to = (&self.panels.squares()[first + other], &self.panels.radii()[first + other]);
-            bound(self.metric, from, to, share, products);
-            let start = other * PANEL;
-            let taken = PANEL.min(columns - start);
-            for (row, bounds) in products.iter().enumerate().take(rows) {
-                let out = &mut buffer.rows[row * columns + start..][..taken];
-                out.copy_from_slice(&bounds[..taken]);
+        for (panel, rows) in (first..).zip(rows.chunks_exact_mut(PANEL * stride)) {
+            let start = start(panel);
+            let to = (squares[start..].as_flattened(), radii[start..].as_flattened());
+            for (lane, row) in rows.chunks_exact_mut(stride).enumerate() {
+                let from = (squares[panel][lane], radii[panel][lane]);
+                bound(self.metric, from, to, share, &mut row[start * PANEL..]);
+                row[panel * PANEL + lane] = f32::NAN;
             }
         }
     }
@@ -129,15 +135,24 @@ impl<'a> BandPairs<'a> {
     }
 }
 
-/// Turns the products of two panels into lower bounds of distances, given the squares and radii of
-/// both.
+/// Adds products to the rows of their panel, from `column` on.
+fn add(products: &Products, column: usize, stride: usize, rows: &mut [f32]) {
+    for (products, row) in products.iter().zip(rows.chunks_exact_mut(stride)) {
+        for (sum, product) in row[column..].iter_mut().zip(products.as_flattened()) {
+            *sum += product;
+        }
+    }
+}
+
+/// Turns the products of one reference with others into lower bounds of distances, given the
+/// squares and radii of both.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
 fn bound(
     metric: Metric,
-    (from_squares, from_radii): (&Row, &Row),
-    (squares, radii): (&Row, &Row),
+    (from_square, from_radius): (f32, f32),
+    (squares, radii): (&[f32], &[f32]),
     share: f32,
-    products: &mut [Row; PANEL],
+    products: &mut [f32],
 ) {
     let scale = match metric {
         Metric::Cosine => 0.25 * DOWN,
@@ -145,20 +160,23 @@ fn bound(
     };
     let is_squared = matches!(metric, Metric::Cosine | Metric::SquaredEuclidean);
     let most = if metric == Metric::Cosine { 1.0 } else { f32::INFINITY };
-    for (row, products) in products.iter_mut().enumerate() {
-        for lane in 0..PANEL {
-            let sum = from_squares[row] + squares[lane];
-            let least = (sum - 2.0 * products[lane]) - share * sum;
-            // NaN and negative mean: nothing is known.
-            let least = if least > 0.0 { least } else { 0.0 };
-            let chord = least.sqrt() - (from_radii[row] + radii[lane]);
-            let chord = if chord > 0.0 { chord } else { 0.0 };
-            let bound = scale * if is_squared { chord * chord } else { chord };
-            let bound = if bound < most { bound } else { most };
-            // Numbers with fewer digits may have been rounded up.
-            products[lane] = if bound >= f32::MIN_POSITIVE { bound } else { 0.0 };
-        }
+    for ((product, square), radius) in products.iter_mut().zip(squares).zip(radii) {
+        let sum = from_square + square;
+        let least = (sum - 2.0 * *product) - share * sum;
+        // NaN and negative mean: nothing is known.
+        let least = if least > 0.0 { least } else { 0.0 };
+        let chord = least.sqrt() - (from_radius + radius);
+        let chord = if chord > 0.0 { chord } else { 0.0 };
+        let bound = scale * if is_squared { chord * chord } else { chord };
+        let bound = if bound < most { bound } else { most };
+        // Numbers with fewer digits may have been rounded up.
+        *product = if bound >= f32::MIN_POSITIVE { bound } else { 0.0 };
     }
+}
+
+/// Sixteen bounds from place `at` on.
+fn row_of(bounds: &[f32], at: usize) -> &Row {
+    bounds[at..].first_chunk().unwrap_or(&[0.0; PANEL])
 }
 
 /// A little less than one: bounds are rounded down.
@@ -170,64 +188,22 @@ impl PairwiseDistances for BandPairs<'_> {
     }
 
     fn lower_bounds<'a>(&'a self, index: usize, buffer: &'a mut RowBuffer) -> &'a [f32] {
-        let count = self.band.len();
+        let (count, stride) = (self.band.len(), self.stride());
         if let Some(all) = &self.kept {
-            return &all[index * count..(index + 1) * count];
+            return &all[index * stride..][..count];
         }
         let panel = index / PANEL;
         if buffer.panel != Some(panel) {
-            self.strip(panel, 0, buffer);
+            buffer.rows.clear();
+            buffer.rows.resize(PANEL * stride, 0.0);
+            self.fill(panel, |_| 0, &mut buffer.rows);
             buffer.panel = Some(panel);
         }
-        &buffer.rows[(index % PANEL) * count..][..count]
+        &buffer.rows[(index % PANEL) * stride..][..count]
     }
 
     fn exact(&self, from: usize, to: usize) -> f64 {
         self.band.distance(self.matrix, self.axis_len, from, to)
-    }
-}
-
-/// Positions that are multiplied before the sums are put aside: a chunk of two panels fits the
-/// nearest cache, and short sums round less.
-const CHUNK: usize = 256;
-
-/// Adds all products between two panels: `$sum` are the sums of as many rows as there are
-/// registers for. Named one by one, so that the compiler keeps them there.
-macro_rules! multiply_rows {
-    ($left:ident, $right:ident, $products:ident, $plus_product:expr, $count:literal,
-     $($row:literal $sum:ident),+) => {
-        for (group, products) in $products.as_chunks_mut::<$count>().0.iter_mut().enumerate() {
-            $(let mut $sum = [0.0_f32; PANEL];)+
-            for (left, right) in $left.iter().zip($right) {
-                let factors = &left.as_chunks::<$count>().0[group];
-                for lane in 0..PANEL {
-                    $($sum[lane] = $plus_product($sum[lane], factors[$row], right[lane]);)+
-                }
-            }
-            for (product, sum) in products.iter_mut().zip([$($sum),+]) {
-                for lane in 0..PANEL {
-                    product[lane] += sum[lane];
-                }
-            }
-        }
-    };
-}
-
-/// Adds all products between two panels.
-#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-fn multiply(left: &[Row], right: &[Row], products: &mut [Row; PANEL]) {
-    // Without the instruction a fused product is a slow function call.
-    let is_fused = target_cfg_f!(target_feature = "fma");
-    let plus_product =
-        |sum: f32, a: f32, b: f32| if is_fused { a.mul_add(b, sum) } else { sum + a * b };
-    if target_cfg_f!(target_feature = "avx512f") {
-        multiply_rows!(
-            left, right, products, plus_product, 16,
-            0 s0, 1 s1, 2 s2, 3 s3, 4 s4, 5 s5, 6 s6, 7 s7,
-            8 s8, 9 s9, 10 s10, 11 s11, 12 s12, 13 s13, 14 s14, 15 s15
-        );
-    } else {
-        multiply_rows!(left, right, products, plus_product, 4, 0 s0, 1 s1, 2 s2, 3 s3);
     }
 }
 
@@ -259,7 +235,8 @@ mod tests {
             for from in 0..count {
                 let bounds = pairs.lower_bounds(from, &mut buffer).to_vec();
                 prop_assert_eq!(bounds.len(), count);
-                for (to, &bound) in bounds.iter().enumerate() {
+                prop_assert!(bounds[from].is_nan());
+                for (to, &bound) in bounds.iter().enumerate().filter(|&(to, _)| to != from) {
                     let exact = pairs.exact(from, to);
                     prop_assert!(f64::from(bound) <= exact, "{} {} {}", metric, bound, exact);
                     // Where references are well apart, the bound says so; zero vectors have none.

@@ -8,15 +8,22 @@
 //! results have the same bits as without the copies.
 #![expect(clippy::inline_always, reason = "only inlined code has the caller's vector instructions")]
 
+use std::ops::Range;
+
 use multiversion::{multiversion, target::target_cfg_f};
 
-use crate::distance::Scaled;
+use crate::{distance::Scaled, parallel};
 
 /// References side by side.
 pub(crate) const PANEL: usize = 16;
 
 /// One number of each reference of a panel.
 pub(crate) type Row = [f32; PANEL];
+
+/// A row that fills one line of the cache: a vector load that touches two lines takes twice as long.
+#[derive(Debug, Clone, Copy)]
+#[repr(align(64))]
+pub(crate) struct Line<T>(pub(crate) [T; PANEL]);
 
 /// Half the spacing of f32 at 1.
 pub(crate) const ROUNDING: f32 = f32::EPSILON / 2.0;
@@ -36,8 +43,8 @@ struct Centre {
 pub(crate) struct Panels {
     width: usize,
     centre: Centre,
-    /// Panels x width.
-    rows: Vec<Row>,
+    /// One a panel, each with one row a position.
+    rows: Vec<Vec<Line<f32>>>,
     /// Squared length of each copy.
     squares: Vec<Row>,
     /// How far each copy is from the truth at most; infinite where it says nothing.
@@ -69,47 +76,19 @@ impl Panels {
     pub(crate) fn new<'a>(
         width: usize,
         count: usize,
-        reference: impl Fn(usize) -> Scaled<'a>,
+        reference: impl Fn(usize) -> Scaled<'a> + Sync + Send,
     ) -> Self {
-        let panels = count.div_ceil(PANEL);
-        let mut copy = Self {
-            width,
-            centre: Centre::new(width, count, &reference),
-            rows: vec![[0.0; PANEL]; panels * width],
-            squares: vec![[0.0; PANEL]; panels],
-            radii: vec![[f32::INFINITY; PANEL]; panels],
-        };
-        for panel in 0..panels {
-            copy.fill_panel(panel, PANEL.min(count - panel * PANEL), &reference);
-        }
-        copy
-    }
-
-    /// Tile by tile, so that what is written stays in the nearest cache.
-    fn fill_panel<'a>(
-        &mut self,
-        panel: usize,
-        members: usize,
-        reference: &impl Fn(usize) -> Scaled<'a>,
-    ) {
-        const TILE: usize = 64;
-        let mut tile = [[0.0; TILE]; PANEL];
-        let mut facts = [CopyFacts::default(); PANEL];
-        for start in (0..self.width).step_by(TILE) {
-            let len = TILE.min(self.width - start);
-            for (lane, (tile, facts)) in tile.iter_mut().zip(&mut facts).enumerate().take(members) {
-                let from = reference(panel * PANEL + lane);
-                *facts = facts.plus(self.centre.copy(from, start, &mut tile[..len]));
-            }
-            let rows = &mut self.rows[panel * self.width + start..][..len];
-            for (at, row) in rows.iter_mut().enumerate() {
-                *row = std::array::from_fn(|lane| tile[lane][at]);
-            }
-        }
-        for (lane, facts) in facts.iter().enumerate().take(members) {
-            self.squares[panel][lane] = facts.square as f32;
-            self.radii[panel][lane] = facts.radius(self.centre.length);
-        }
+        let centre = Centre::new(width, count, &reference);
+        let panels = parallel::map(
+            count.div_ceil(PANEL),
+            || (),
+            |(), panel| {
+                let first = panel * PANEL;
+                centre.copy_panel(first..count.min(first + PANEL), &reference)
+            },
+        );
+        let (rows, (squares, radii)) = panels.into_iter().unzip();
+        Self { width, centre, rows, squares, radii }
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -120,8 +99,8 @@ impl Panels {
         self.width
     }
 
-    pub(crate) fn panel(&self, index: usize) -> &[Row] {
-        &self.rows[index * self.width..(index + 1) * self.width]
+    pub(crate) fn panel(&self, index: usize) -> &[Line<f32>] {
+        &self.rows[index]
     }
 
     pub(crate) fn squares(&self) -> &[Row] {
@@ -159,6 +138,31 @@ impl CopyFacts {
 }
 
 impl Centre {
+    /// The copies of up to sixteen references, their squared lengths and radii. Tile by tile, so that what is turned stays in the nearest cache.
+    fn copy_panel<'a>(
+        &self,
+        references: Range<usize>,
+        reference: &impl Fn(usize) -> Scaled<'a>,
+    ) -> (Vec<Line<f32>>, (Row, Row)) {
+        let width = self.values.len();
+        let mut rows = Vec::with_capacity(width);
+        let mut tile = [[0.0; TILE]; PANEL];
+        let mut facts = [CopyFacts::default(); PANEL];
+        for start in (0..width).step_by(TILE) {
+            let len = TILE.min(width - start);
+            for ((index, tile), facts) in references.clone().zip(&mut tile).zip(&mut facts) {
+                *facts = facts.plus(self.copy(reference(index), start, &mut tile[..len]));
+            }
+            rows.extend(turned(&tile)[..len].iter().copied().map(Line));
+        }
+        let (mut squares, mut radii) = ([0.0; PANEL], [f32::INFINITY; PANEL]);
+        for (lane, facts) in facts.iter().enumerate().take(references.len()) {
+            squares[lane] = facts.square as f32;
+            radii[lane] = facts.radius(self.length);
+        }
+        (rows, (squares, radii))
+    }
+
     /// Writes the scaled vector without the centre, rounded to f32, from position `start` on.
     fn copy(&self, from: Scaled<'_>, start: usize, copy: &mut [f32]) -> CopyFacts {
         let end = start + copy.len();
@@ -167,6 +171,25 @@ impl Centre {
         // A zero vector is not where its copy is: its distances are set, not measured.
         CopyFacts { square: if from.factor == 0.0 { f64::INFINITY } else { square } }
     }
+}
+
+/// Positions that are turned together.
+const TILE: usize = 64;
+
+/// The numbers of one position side by side, four by four: compilers make shuffles of that.
+fn turned(tile: &[[f32; TILE]; PANEL]) -> [Row; TILE] {
+    let mut rows = [[0.0; PANEL]; TILE];
+    for (block, lanes) in tile.as_chunks::<4>().0.iter().enumerate() {
+        let [a, b, c, d] = lanes.each_ref().map(|lane| lane.as_chunks::<4>().0);
+        for (at, rows) in rows.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+            let (a, b, c, d) = (a[at], b[at], c[at], d[at]);
+            for (position, row) in rows.iter_mut().enumerate() {
+                let four = [a[position], b[position], c[position], d[position]];
+                row.as_chunks_mut::<4>().0[block] = four;
+            }
+        }
+    }
+    rows
 }
 
 /// Returns the squared length of the copy.
@@ -194,7 +217,7 @@ pub(crate) struct Outline {
     width: usize,
     centre: Centre,
     /// Panels x pairs of positions, the first of a pair in the lower half.
-    rows: Vec<[u32; PANEL]>,
+    rows: Vec<Line<u32>>,
     radii: Vec<Row>,
 }
 
@@ -210,18 +233,18 @@ pub(crate) type GroupRows = [Row; GROUP];
 impl Outline {
     /// The copy of a copy.
     pub(crate) fn of(panels: Panels) -> Self {
-        let Panels { width, centre, rows: exact, mut radii, .. } = panels;
-        let pairs = width.div_ceil(2);
-        let mut rows = vec![[0; PANEL]; radii.len() * pairs];
-        for (panel, radii) in radii.iter_mut().enumerate() {
-            let exact = &exact[panel * width..(panel + 1) * width];
-            let errors = shorten(exact, &mut rows[panel * pairs..(panel + 1) * pairs]);
+        let Panels { width, centre, rows, radii, .. } = panels;
+        // A panel is gone as soon as its outline is made: both of all would take half as much again.
+        let panels = parallel::map_items(rows, |rows| shorten(&rows));
+        let (rows, errors): (Vec<_>, Vec<Row>) = panels.into_iter().unzip();
+        let mut outline = Self { width, centre, rows: rows.concat(), radii };
+        for (radii, errors) in outline.radii.iter_mut().zip(errors) {
             for (radius, error) in radii.iter_mut().zip(errors) {
                 // The sum was rounded once a position.
                 *radius += error.sqrt() * (1.0 + 2.0 * ROUNDING * (width + 2) as f32);
             }
         }
-        Self { width, centre, rows, radii }
+        outline
     }
 
     /// How many panels there are.
@@ -255,7 +278,6 @@ impl Outline {
         let count = GROUP.min(self.count() - first);
         let (mut buffer, mut squares) = ([0.0; CHUNK], [[0.0; PANEL]; GROUP]);
         let mut is_open = [true; GROUP];
-        let pairs = self.width.div_ceil(2);
         for start in (0..self.width).step_by(CHUNK) {
             let len = CHUNK.min(self.width - start);
             self.centre.copy(query, start, &mut buffer[..len]);
@@ -264,8 +286,9 @@ impl Outline {
             let buffer = &buffer.as_chunks::<2>().0[..len.div_ceil(2)];
             for panel in 0..count {
                 if is_open[panel] {
-                    let at = (first + panel) * pairs + start / 2;
-                    add_squares(buffer, &self.rows[at..at + buffer.len()], &mut squares[panel]);
+                    let at = (first + panel) * self.width.div_ceil(2) + start / 2;
+                    let rows = &self.rows[at..at + buffer.len()];
+                    add_squares(buffer, rows, &mut squares[panel]);
                     let passed = |(square, enough): (&f32, &f32)| square >= enough;
                     is_open[panel] = !squares[panel].iter().zip(&enough[panel]).all(passed);
                 }
@@ -275,9 +298,9 @@ impl Outline {
     }
 }
 
-/// Rounds to the upper half of f32 and returns the squared errors.
+/// Rounds to the upper half of f32; also returns the squared errors.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
-fn shorten(rows: &[Row], short: &mut [[u32; PANEL]]) -> Row {
+fn shorten(rows: &[Line<f32>]) -> (Vec<Line<u32>>, Row) {
     #[inline(always)]
     fn shorten_one(value: f32, error: &mut f32) -> u32 {
         // Half a step up, then cut off.
@@ -286,21 +309,24 @@ fn shorten(rows: &[Row], short: &mut [[u32; PANEL]]) -> Row {
         *error += difference * difference;
         bits
     }
+    let mut short = Vec::with_capacity(rows.len().div_ceil(2));
     let mut errors = [0.0; PANEL];
-    for (rows, short) in rows.chunks(2).zip(short) {
-        let zeros = [0.0; PANEL];
-        let (left, right) = (&rows[0], rows.get(1).unwrap_or(&zeros));
+    for rows in rows.chunks(2) {
+        let zeros = Line([0.0; PANEL]);
+        let (Line(left), Line(right)) = (&rows[0], rows.get(1).unwrap_or(&zeros));
+        let mut pair = [0; PANEL];
         for lane in 0..PANEL {
             let low = shorten_one(left[lane], &mut errors[lane]) >> 16;
-            short[lane] = low | shorten_one(right[lane], &mut errors[lane]);
+            pair[lane] = low | shorten_one(right[lane], &mut errors[lane]);
         }
+        short.push(Line(pair));
     }
-    errors
+    (short, errors)
 }
 
 /// Adds the squared differences between a query and the copies of a panel.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
-fn add_squares(query: &[[f32; 2]], rows: &[[u32; PANEL]], squares: &mut Row) {
+fn add_squares(query: &[[f32; 2]], rows: &[Line<u32>], squares: &mut Row) {
     // Without the instruction a fused product is a slow function call.
     let is_fused = target_cfg_f!(target_feature = "fma");
     let plus_square = |sum: f32, difference: f32| {
@@ -312,14 +338,14 @@ fn add_squares(query: &[[f32; 2]], rows: &[[u32; PANEL]], squares: &mut Row) {
     let (twos, rest) = rows.as_chunks::<2>();
     for (query, rows) in queries.iter().zip(twos) {
         for lane in 0..PANEL {
-            let [first, second] = [rows[0][lane], rows[1][lane]];
+            let [first, second] = [rows[0].0[lane], rows[1].0[lane]];
             a[lane] = plus_square(a[lane], query[0][0] - f32::from_bits(first << 16));
             b[lane] = plus_square(b[lane], query[0][1] - f32::from_bits(first & 0xFFFF_0000));
             c[lane] = plus_square(c[lane], query[1][0] - f32::from_bits(second << 16));
             d[lane] = plus_square(d[lane], query[1][1] - f32::from_bits(second & 0xFFFF_0000));
         }
     }
-    for (query, row) in query_rest.iter().zip(rest) {
+    for (query, Line(row)) in query_rest.iter().zip(rest) {
         for lane in 0..PANEL {
             a[lane] = plus_square(a[lane], query[0] - f32::from_bits(row[lane] << 16));
             b[lane] = plus_square(b[lane], query[1] - f32::from_bits(row[lane] & 0xFFFF_0000));

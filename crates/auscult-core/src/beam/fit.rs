@@ -1,13 +1,17 @@
 //! Fitting one band: local scales, exponent, divisor and left-out scores.
 
+use multiversion::multiversion;
+
 use crate::{
     DensityExponent, DensityRule,
-    density::{LocalScales, best_exponent, nearest, round_up, within},
+    density::{LocalScales, best_exponent},
     groups::Groups,
+    lists::Lists,
     memory::BandMemory,
     pairs::{BandPairs, PairwiseDistances, RowBuffer},
     panels::Outline,
     parallel,
+    search::Search,
 };
 
 use super::Beam;
@@ -83,10 +87,7 @@ impl Beam {
     ) -> Vec<Option<f64>> {
         let members = groups.members();
         let denominators = scales.raised(exponent);
-        let mut of_group = vec![Vec::new(); groups.count()];
-        for (reference, &group) in members.iter().enumerate() {
-            of_group[group].push(reference);
-        }
+        let of_group = Lists::new(groups.count(), members.iter().copied().zip(0..));
         let changed = denominators.by_group(groups.count());
         let inverse = |scale: f64| match (DOWN / scale) as f32 {
             inverse if inverse >= f32::MIN_POSITIVE => inverse,
@@ -94,68 +95,65 @@ impl Beam {
             _ => 0.0,
         };
         let inverses: Vec<f32> = denominators.whole().iter().copied().map(inverse).collect();
-        let scratch = || (RowBuffer::default(), inverses.clone(), Vec::new());
-        parallel::map(distances.len(), scratch, |(buffer, memory, ratios), index| {
-            let group = members[index];
-            let bounds = distances.lower_bounds(index, buffer);
-            let ratio = |other| distances.exact(index, other) / denominators.without(other, group);
-            if self.settings.rule == DensityRule::AtNearest {
+        let scratch = || (RowBuffer::default(), Search::default(), inverses.clone(), Vec::new());
+        let pieces = parallel::map_pieces(distances.len(), scratch, |scratch, references| {
+            let (buffer, search, memory, ratios) = scratch;
+            let left_out = references.map(|index| {
+                let group = members[index];
+                let bounds = distances.lower_bounds(index, buffer);
                 let exact = |other| distances.exact(index, other);
-                let nearest = nearest(bounds, exact, 1, |other| members[other] != group);
-                return nearest.first().map(|&(_, other)| ratio(other));
-            }
-            // The memory as it is without the group.
-            for &(reference, scale) in &changed[group] {
-                memory[reference] = inverse(scale);
-            }
-            for &reference in &of_group[group] {
-                // Nothing is below NaN.
-                memory[reference] = f32::NAN;
-            }
-            ratios.clear();
-            ratios.extend(bounds.iter().zip(&*memory).map(|(bound, inverse)| bound * inverse));
-            let smallest = smallest_ratio(ratios, ratio);
-            for &reference in
-                changed[group].iter().map(|(reference, _)| reference).chain(&of_group[group])
-            {
-                memory[reference] = inverses[reference];
-            }
-            smallest
-        })
+                let ratio = |other| exact(other) / denominators.without(other, group);
+                if self.settings.rule == DensityRule::AtNearest {
+                    ratios.clear();
+                    ratios.extend_from_slice(bounds);
+                    for &reference in of_group.of(group) {
+                        // Nothing is below NaN.
+                        ratios[reference] = f32::NAN;
+                    }
+                    let nearest = search.smallest(ratios, exact, 1);
+                    return nearest.first().map(|&(_, other)| ratio(other));
+                }
+                // The memory as it is without the group.
+                for &(reference, scale) in changed.of(group) {
+                    memory[reference] = inverse(scale);
+                }
+                for &reference in of_group.of(group) {
+                    memory[reference] = f32::NAN;
+                }
+                ratios.resize(bounds.len(), 0.0);
+                multiply(bounds, memory, ratios);
+                let smallest = search.smallest(ratios, ratio, 1).first().map(|&(value, _)| value);
+                for &(reference, _) in changed.of(group) {
+                    memory[reference] = inverses[reference];
+                }
+                for &reference in of_group.of(group) {
+                    memory[reference] = inverses[reference];
+                }
+                smallest
+            });
+            left_out.collect::<Vec<_>>()
+        });
+        pieces.concat()
     }
 }
 
 /// A little less than one: bounds are rounded down.
 const DOWN: f64 = 1.0 - 1e-5;
 
-/// The smallest of the ratios that have these lower bounds; NaN stands for none.
-fn smallest_ratio(bounds: &[f32], ratio: impl Fn(usize) -> f64) -> Option<f64> {
-    // The smallest bound comes first: what it stands for leaves little to look at.
-    let mut first = None;
-    within(bounds, f32::INFINITY, |at| {
-        first = Some(match first {
-            Some(first) if bounds[first] <= bounds[at] => first,
-            _ => at,
-        });
-        first.map_or(f32::INFINITY, |first| bounds[first])
-    });
-    let first = first?;
-    let mut smallest = ratio(first);
-    within(bounds, round_up(smallest), |at| {
-        if at != first {
-            smallest = smallest.min(ratio(at));
-        }
-        round_up(smallest)
-    });
-    Some(smallest)
+/// Products place by place.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn multiply(bounds: &[f32], inverses: &[f32], products: &mut [f32]) {
+    for ((product, bound), inverse) in products.iter_mut().zip(bounds).zip(inverses) {
+        *product = bound * inverse;
+    }
 }
 
 /// For each reference, the distance to its nearest other and that one's scale without it.
 fn left_out_pairs(distances: &BandPairs<'_>, scales: &LocalScales) -> Vec<(f64, f64)> {
-    parallel::map(distances.len(), RowBuffer::default, |buffer, index| {
+    let scratch = || (RowBuffer::default(), Search::default());
+    parallel::map(distances.len(), scratch, |(buffer, search), index| {
         let bounds = distances.lower_bounds(index, buffer);
-        let exact = |other| distances.exact(index, other);
-        let nearest = nearest(bounds, exact, 1, |other| other != index);
+        let nearest = search.smallest(bounds, |other| distances.exact(index, other), 1);
         nearest.first().map(|&(distance, other)| (distance, scales.without(other, index)))
     })
     .into_iter()

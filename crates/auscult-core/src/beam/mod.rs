@@ -93,8 +93,10 @@ impl Beam {
     ) -> Option<f64> {
         let scores = views.iter().map(|bands| {
             let bands = &bands[member.clone()];
-            let scores: Option<Vec<f64>> = bands.iter().map(|band| band[index]).collect();
-            Some(self.settings.aggregation.over(scores?.into_iter()))
+            // Either all bands have one or none.
+            bands.first().and_then(|band| band[index])?;
+            let scores = bands.iter().map(|band| band[index].unwrap_or(f64::NAN));
+            Some(self.settings.aggregation.over(scores))
         });
         let scores: Option<Vec<f64>> = scores.collect();
         Some(self.settings.fusion.over(scores?.into_iter()))

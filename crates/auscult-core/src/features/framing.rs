@@ -99,10 +99,15 @@ fn copy_padded(samples: &[f32], position: usize, lead: usize, scale: f32, out: &
     let start = (position + zeros).saturating_sub(lead).min(samples.len());
     let taken = (out.len() - zeros).min(samples.len() - start);
     out[..zeros].fill(0.0);
-    for (out, sample) in out[zeros..].iter_mut().zip(&samples[start..start + taken]) {
+    copy_scaled(&samples[start..start + taken], scale, &mut out[zeros..]);
+    out[zeros + taken..].fill(0.0);
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn copy_scaled(samples: &[f32], scale: f32, out: &mut [f32]) {
+    for (out, sample) in out.iter_mut().zip(samples) {
         *out = sample * scale;
     }
-    out[zeros + taken..].fill(0.0);
 }
 
 /// Kaldi's pre-emphasis coefficient.
@@ -149,31 +154,16 @@ pub(super) fn condition_span(
         Conditioning::Plain => 0.0,
         Conditioning::Kaldi => PRE_EMPHASIS,
     };
-    let (rows, weights) = (pairs.as_flattened_mut(), window.as_chunks::<TILE>().0);
-    let tiles = rows.as_chunks_mut::<TILE>().0.iter_mut().zip(weights);
-    for (start, (rows, weights)) in tiles.enumerate().map(|(tile, both)| (tile * TILE, both)) {
-        if start >= framing.frame_len {
-            rows.fill([0.0; LANES]);
-            continue;
-        }
-        for first in (0..LANES).step_by(4) {
-            let mut values = [[0.0; TILE]; 4];
-            for (lane, values) in (first..).zip(&mut values) {
-                let (samples, mean) = (&frame(lane)[start..][..TILE], means[lane]);
-                let before = &span[lane * framing.hop + start..][..TILE];
-                for at in 0..TILE {
-                    let value = (samples[at] - mean) - strength * (before[at] - mean);
-                    values[at] = value * weights[at];
-                }
-                if start == 0 {
-                    // The first sample of a frame is its own neighbour.
-                    let value = samples[0] - mean;
-                    values[0] = (value - strength * value) * weights[0];
-                }
-            }
-            turn_tile(&values, first, rows);
-        }
+    let rows = pairs.as_flattened_mut();
+    turn_span(framing, &span[1..], rows);
+    // Backwards, so that each row still sees the one before it as it was.
+    for at in (1..rows.len().min(window.len())).rev() {
+        let (before, row) = rows.split_at_mut(at);
+        emphasise(&mut row[0], &before[at - 1], &means, strength, window[at]);
     }
+    // The first sample of a frame is its own neighbour.
+    let first = rows[0];
+    emphasise(&mut rows[0], &first, &means, strength, window[0]);
     match conditioning {
         Conditioning::Plain => means,
         Conditioning::Kaldi => [0.0; LANES],
@@ -183,11 +173,45 @@ pub(super) fn condition_span(
 /// Samples that are turned at once: a tile of as many of every frame.
 const TILE: usize = 16;
 
+/// One sample of each frame without the mean, less a share of the sample before it, windowed.
+#[inline(always)]
+fn emphasise(row: &mut Lanes, before: &Lanes, means: &Lanes, strength: f32, weight: f32) {
+    for lane in 0..LANES {
+        let (value, before) = (row[lane] - means[lane], before[lane] - means[lane]);
+        row[lane] = (value - strength * before) * weight;
+    }
+}
+
+/// Lays the samples of [`LANES`] frames side by side, zeros after them.
+#[inline(always)]
+fn turn_span(framing: Framing, samples: &[f32], rows: &mut [Lanes]) {
+    let Framing { frame_len, hop, .. } = framing;
+    // The second half of a frame is often the first half of the next one, and turned already.
+    let is_halved = frame_len == 2 * hop && hop.is_multiple_of(TILE);
+    let turned = if is_halved { hop } else { frame_len.next_multiple_of(TILE) };
+    let (rows, rest) = rows.split_at_mut(turned);
+    for (tile, rows) in rows.as_chunks_mut::<TILE>().0.iter_mut().enumerate() {
+        for first in (0..LANES).step_by(4) {
+            let frame = |lane| {
+                let start = (first + lane) * hop + tile * TILE;
+                samples[start..].first_chunk().unwrap_or(&[0.0; TILE])
+            };
+            turn_tile([frame(0), frame(1), frame(2), frame(3)], first, rows);
+        }
+    }
+    let (second, zeros) = rest.split_at_mut(if is_halved { hop } else { 0 });
+    for ((row, next), &last) in rows.iter().zip(second).zip(&samples[LANES * hop..]) {
+        next[..LANES - 1].copy_from_slice(&row[1..]);
+        next[LANES - 1] = last;
+    }
+    zeros.fill([0.0; LANES]);
+}
+
 /// Samples of four frames become columns from `first` on. By fours: compilers know that as a few
 /// shuffles, where larger turns become one store a number.
 #[inline(always)]
-fn turn_tile(frames: &[[f32; TILE]; 4], first: usize, rows: &mut [Lanes; TILE]) {
-    let [a, b, c, d] = frames.each_ref().map(|frame| frame.as_chunks::<4>().0);
+fn turn_tile(frames: [&[f32; TILE]; 4], first: usize, rows: &mut [Lanes; TILE]) {
+    let [a, b, c, d] = frames.map(|frame| frame.as_chunks::<4>().0);
     for (at, rows) in rows.as_chunks_mut::<4>().0.iter_mut().enumerate() {
         let (a, b, c, d) = (a[at], b[at], c[at], d[at]);
         for (sample, row) in rows.iter_mut().enumerate() {
