@@ -29,7 +29,7 @@ pub(crate) use self::{
     data::{DataCheckArguments, DataCommand, DownloadArguments},
     encoder::{EncoderArguments, EncoderCommand},
     features::{FeatureView, FeaturesArguments},
-    fit::{ComparingArguments, FitArguments},
+    fit::{AutoencoderArguments, ComparingArguments, FitArguments, MethodName},
     format::FormatArguments,
     input::{Clips, FrontEndArguments, InputArguments, VisitArguments},
     metrics::MetricsArguments,

@@ -1,5 +1,6 @@
 //! One file a subcommand; each reads like the data flow.
 
+mod autoencoder;
 mod bench;
 mod budget;
 mod calibrate;

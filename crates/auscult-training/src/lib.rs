@@ -1,0 +1,9 @@
+#![doc = include_str!("../README.md")]
+
+pub mod autoencoder;
+mod error;
+#[cfg(feature = "finetune")]
+pub mod finetune;
+mod random;
+
+pub use crate::error::{Error, Result};
