@@ -4,7 +4,8 @@
 #    too many;
 # 2. nothing of auscult-core is built from C;
 # 3. tokio is below auscult-monitor, auscult-server and auscult-cli only, pyo3 below
-#    auscult-python only.
+#    auscult-python only;
+# 4. the tensor library is below auscult-training only, and by feature.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

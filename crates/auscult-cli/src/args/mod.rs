@@ -15,6 +15,7 @@ mod model;
 mod report;
 mod score;
 mod synth;
+mod train;
 mod tune;
 mod typed;
 
@@ -37,6 +38,7 @@ pub(crate) use self::{
     report::ReportArguments,
     score::{ExplainArguments, ScoreArguments, ScoringArguments},
     synth::{DemoArguments, SynthArguments},
+    train::{LabelName, TrainArguments},
     tune::{Budget, TuneArguments},
     typed::Typed,
 };
@@ -104,6 +106,8 @@ pub(crate) enum Command {
     /// Run systems on DCASE, MIMII or your own labelled folder: tables, figures, submission files.
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// Fine-tune an encoder to tell machines, sections or attributes apart.
+    Train(TrainArguments),
     /// Look at data sets on disk, and fetch them.
     #[command(subcommand)]
     Data(DataCommand),

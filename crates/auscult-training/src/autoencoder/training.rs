@@ -203,6 +203,47 @@ mod tests {
         assert_ne!(first.curve, other.curve);
     }
 
+    /// Four steps and the errors after them, as PyTorch computes them.
+    #[test]
+    fn steps_are_those_of_the_reference_framework() {
+        use crate::deterministic;
+        let golden = include_str!("../../testdata/autoencoder.json");
+        let golden: serde_json::Value = serde_json::from_str(golden).unwrap();
+        for case in golden["forms"].as_array().unwrap() {
+            let form: Form = case["form"].as_str().unwrap().parse().unwrap();
+            let mut network = Network::new(form, 0);
+            for (at, layer) in network.layers.iter_mut().enumerate() {
+                let shape = [layer.bias.len(), layer.inputs];
+                layer.weight = deterministic::tensor(&format!("{form}.{at}.weight"), &shape);
+                layer.bias = deterministic::tensor(&format!("{form}.{at}.bias"), &shape[..1]);
+            }
+            let batch = |step: usize, rows: usize| {
+                let columns = form.widths()[0];
+                let name = format!("{form}.batch.{step}");
+                let values = deterministic::values(&name, rows * columns, -20.0, 10.0);
+                let mut batch = Matrix::zeros(rows, columns);
+                batch.iter_mut().flatten().zip(values).for_each(|(to, from)| *to = from);
+                batch
+            };
+            let mut step = network.step();
+            let mut adam = Adam::new(&mut network, &step, 1e-3);
+            let is_close = |got: f64, want: &serde_json::Value, what: &str| {
+                let want = want.as_f64().unwrap();
+                assert!((got / want - 1.0).abs() < 1e-4, "{form} {what}: {got} for {want}");
+            };
+            for (at, want) in case["losses"].as_array().unwrap().iter().enumerate() {
+                let loss = network.forward_backward(&batch(at, 32), &mut step);
+                is_close(loss, want, &format!("step {at}"));
+                adam.update(&mut network, &step);
+            }
+            let reconstruction = Reconstruction::of(form, &network);
+            let unseen = batch(9, 8);
+            for (row, want) in unseen.iter().zip(case["errors_after"].as_array().unwrap()) {
+                is_close(reconstruction.squared_error(row), want, "unseen");
+            }
+        }
+    }
+
     #[test]
     fn threads_change_no_bit() {
         let maps = maps(6, 70, 128);

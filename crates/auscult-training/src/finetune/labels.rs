@@ -17,8 +17,8 @@ impl Classes {
     /// # Errors
     ///
     /// [`Error::Labels`] if there is one class only, a clip has no label, or a class has one clip
-    /// only, from which nothing can be learnt that is more than the clip.
-    pub fn of(labels: &[String]) -> Result<Self> {
+    /// only (fewer than `least_clips`), from which little can be learnt that is more than the clip.
+    pub fn of(labels: &[String], least_clips: usize) -> Result<Self> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for (clip, label) in labels.iter().enumerate() {
             if label.trim().is_empty() {
@@ -37,10 +37,12 @@ impl Classes {
                          or attributes",
             });
         }
-        if let Some((name, _)) = counts.iter().find(|(_, count)| **count < 2) {
+        if let Some((name, count)) = counts.iter().find(|(_, count)| **count < least_clips) {
+            let clips =
+                if *count == 1 { "a single clip".to_owned() } else { format!("{count} clips") };
             return Err(Error::Labels {
-                reason: format!("class {name:?} has a single clip"),
-                advice: "give at least 2 clips of each class, or leave the class out",
+                reason: format!("class {name:?} has {clips}, at least {least_clips} are asked for"),
+                advice: "leave the class out, or ask for fewer clips of a class",
             });
         }
         let names: Vec<String> = counts.keys().map(|&name| name.to_owned()).collect();
@@ -65,7 +67,7 @@ mod tests {
     use super::*;
 
     fn classes(labels: &[&str]) -> Result<Classes> {
-        Classes::of(&labels.iter().map(|&label| label.to_owned()).collect::<Vec<_>>())
+        Classes::of(&labels.iter().map(|&label| label.to_owned()).collect::<Vec<_>>(), 2)
     }
 
     #[test]

@@ -131,7 +131,7 @@ mod tests {
         };
         let (mut value, mut first, mut second) = (2.0, 0.0, 0.0);
         factors.apply(&mut value, -3.0, &mut first, &mut second);
-        assert!((value - (2.0 * 0.999 + 1.0)).abs() < 1e-4, "{value}");
+        assert!((value - (2.0 * 0.999 + 0.1)).abs() < 1e-4, "{value}");
         assert!((first + 0.3).abs() < 1e-6 && (second - 0.009).abs() < 1e-6);
     }
 

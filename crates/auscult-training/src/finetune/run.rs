@@ -167,7 +167,7 @@ impl<'a> Run<'a> {
         place: &'a RunPlace,
     ) -> Result<Self> {
         settings.check()?;
-        let classes = Classes::of(clips.labels())?;
+        let classes = Classes::of(clips.labels(), settings.least_clips)?;
         let encoder = Encoder::load(checkpoint)?;
         let length = place.clip.check()?;
         encoder.buffers(length)?;
@@ -326,14 +326,14 @@ impl<'a> Run<'a> {
                 let reason = format!("{got} samples; a patch needs {LEAST_SAMPLES}, leave it out");
                 return Err(wrong(reason));
             }
+            if let Some(at) = samples.iter().position(|sample| !sample.is_finite()) {
+                return Err(wrong(format!("sample {at} is {}; record it again", samples[at])));
+            }
             let buffers = match buffers {
                 Some(buffers) => buffers,
                 empty => empty.insert(self.encoder.buffers(length)?),
             };
             let mut map = self.encoder.input_map(&samples, buffers)?.to_vec();
-            if let Some(position) = map.iter().position(|value| !value.is_finite()) {
-                return Err(wrong(format!("its input is not finite at {position}")));
-            }
             if let Some(draw) = draw(at) {
                 mask(&mut map, self.encoder.bins(), self.settings, draw);
             }

@@ -40,6 +40,8 @@ pub struct FinetuneSettings {
     pub adaptation: Adaptation,
     /// How the moments of gradients are kept.
     pub moments: MomentStorage,
+    /// A class with fewer clips is refused.
+    pub least_clips: usize,
     /// Decides the head's first weights, the order of clips and the masks.
     pub seed: u64,
     /// A checkpoint is written every so many updates.
@@ -121,6 +123,7 @@ impl Default for FinetuneSettings {
             mask_share: 1.0,
             adaptation: Adaptation::Full,
             moments: MomentStorage::F32,
+            least_clips: 2,
             seed: 0,
             checkpoint_every: 100,
         }

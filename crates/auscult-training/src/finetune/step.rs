@@ -33,7 +33,7 @@ pub(super) struct Pass {
 const PATCH: usize = 256;
 
 impl Batch {
-    fn tensor(&self, device: &Device, precision: DType) -> Tensor<3> {
+    pub(super) fn tensor(&self, device: &Device, precision: DType) -> Tensor<3> {
         let clips = self.classes.len();
         let count = self.patches.len() / PATCH / clips.max(1);
         let data = TensorData::new(self.patches.clone(), [clips, count, PATCH]);
@@ -98,6 +98,7 @@ fn forward(
 
 /// The loss and the share of clips whose nearest class is theirs, with what batch normalisation
 /// learnt; nothing is trained.
+#[cfg_attr(not(test), expect(dead_code, reason = "only tests look at it yet"))]
 pub(super) fn evaluate(
     plan: &Plan,
     parameters: &Parameters,
