@@ -22,8 +22,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def program():
+    """The example, built in release mode unless STEP_TIME names another."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    return target / "release/examples/step_time"
+    return Path(os.environ.get("STEP_TIME", target / "release/examples/step_time"))
 
 
 def ours(encoder, batch, steps, threads):
@@ -101,7 +102,7 @@ def main():
         results.append(dict(encoder=encoder, batch=batch, seconds=found, medians=medians, ratio=ratio))
     commit = subprocess.run(["git", "rev-parse", "HEAD"], capture_output=True, text=True, cwd=ROOT).stdout.strip()
     facts = dict(
-        command="python bench/training.py " + " ".join(sys.argv[1:]), commit=commit, machine=platform.platform(),
+        command="python bench/training.py " + " ".join(sys.argv[1:]), program=str(program().name), profile=program().parts[-3], commit=commit, machine=platform.platform(),
         cores=os.cpu_count(), threads=arguments.threads, load=os.getloadavg(), results=results,
     )
     if arguments.out:

@@ -85,6 +85,13 @@ only() {
 only tokio auscult-monitor auscult-server auscult-cli
 only pyo3 auscult-python
 
+# 4. The tensor library.
+only burn-tensor auscult-training auscult-cli
+if cargo tree --locked --quiet -p auscult-cli -e normal --prefix none -f '{p}' |
+    cut -d' ' -f1 | grep -qx burn-tensor; then
+    problem "auscult-cli has burn-tensor below it without the feature training"
+fi
+
 if [ "$problems" -gt 0 ]; then
     printf 'guard: %d problem(s)\n' "$problems" >&2
     exit 1

@@ -62,10 +62,6 @@ pub(crate) struct TrainArguments {
     #[arg(long, value_name = "MINUTES", allow_negative_numbers = true)]
     pub(crate) at_most_minutes: Option<f64>,
 
-    /// Train on the first GPU that is found, if the program was built for it (feature gpu).
-    #[arg(long)]
-    pub(crate) gpu: bool,
-
     /// Print what was done as JSON.
     #[arg(long)]
     pub(crate) json: bool,

@@ -104,23 +104,8 @@ mod with_training {
             folder: arguments.out.clone(),
             clip: ClipSettings { seconds: arguments.clip_seconds, ..ClipSettings::default() },
             at_most: at_most.transpose()?,
-            compute: compute(arguments.gpu)?,
+            compute: Compute::Cpu,
         })
-    }
-
-    #[cfg(feature = "gpu")]
-    #[expect(clippy::unnecessary_wraps, reason = "without a GPU it can fail")]
-    fn compute(gpu: bool) -> anyhow::Result<Compute> {
-        Ok(if gpu { Compute::Gpu } else { Compute::Cpu })
-    }
-
-    #[cfg(not(feature = "gpu"))]
-    fn compute(gpu: bool) -> anyhow::Result<Compute> {
-        anyhow::ensure!(
-            !gpu,
-            "this program was built without GPUs; build it with --features gpu, or leave out --gpu"
-        );
-        Ok(Compute::Cpu)
     }
 
     /// Normal training clips of a data set.

@@ -40,4 +40,7 @@ mod synth_demo;
 #[cfg(unix)]
 mod terminal;
 
+/// Fine-tuning, where the program has it.
+mod train;
+
 mod verdicts;

@@ -33,7 +33,7 @@ impl Reconstruction {
         let array = |name: String, len: usize| match weights.get(&name) {
             Some(values) if values.len() == len => Ok(values.clone()),
             found => {
-                let got = found.map_or("none".to_owned(), |values| values.len().to_string());
+                let got = found.map_or("no".to_owned(), |values| values.len().to_string());
                 let reason = format!("{name} has {got} values, {form} needs {len}");
                 Err(Error::Core(auscult_core::Error::DamagedModel { reason }))
             }

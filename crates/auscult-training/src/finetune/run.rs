@@ -47,19 +47,13 @@ pub enum Compute {
     /// The cores of this machine.
     #[default]
     Cpu,
-    /// The first GPU that wgpu finds.
-    #[cfg(feature = "gpu")]
-    Gpu,
 }
 
 impl Compute {
     fn device(self) -> Device {
-        let device = match self {
-            Self::Cpu => Device::flex(),
-            #[cfg(feature = "gpu")]
-            Self::Gpu => Device::wgpu(burn_tensor::DeviceKind::DefaultDevice),
-        };
-        device.autodiff()
+        match self {
+            Self::Cpu => Device::flex().autodiff(),
+        }
     }
 }
 
