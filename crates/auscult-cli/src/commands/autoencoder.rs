@@ -30,13 +30,14 @@ pub(super) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
     let settings = model_settings(arguments, clip, &spectrogram);
     let reading = fit::reading(&arguments.input, &asked.channel, clip, Arc::new(spectrogram))?;
     let visits = &arguments.visits;
-    let (sources, found_all) = reading::expand(
+    let (sources, problems) = reading::expand_normal(
         &arguments.input.paths,
         visits.visit.as_deref(),
         visits.domain.as_deref(),
         printer,
     )?;
-    let gathered = gather(sources, &reading, None, printer)?;
+    let mut gathered = gather(sources, &reading, None, printer)?;
+    gathered.counts.skipped += problems;
     anyhow::ensure!(
         gathered.read_all,
         "stopped: no model was written, {} is as it was",
@@ -60,7 +61,7 @@ pub(super) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
         !interrupt::is_asked()
     });
     bar.finish_and_clear();
-    fit::finish(model?, (counts, quality), found_all, arguments, printer)
+    fit::finish(model?, (counts, quality), arguments, printer)
 }
 
 /// Options that say how to compare say nothing to a network.

@@ -51,14 +51,13 @@ pub(crate) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
     );
     let Gathered { references, counts, quality, .. } = gathered;
     let model = Model::fit(settings, references)?;
-    finish(model, (counts, quality), found_all, arguments, printer)
+    finish(model, (counts, quality), arguments, printer)
 }
 
 /// Keeps a fitted model and tells about it.
 pub(super) fn finish(
     mut model: Model,
     (counts, quality): (Counts, Option<QualitySummary>),
-    found_all: bool,
     arguments: &FitArguments,
     printer: &Printer,
 ) -> anyhow::Result<Outcome> {

@@ -113,6 +113,7 @@ pub struct SystemSettings {
     /// How much of the covariance is replaced by a multiple of the identity.
     pub shrinkage: f64,
     /// How an autoencoder's errors become scores.
+    #[serde(skip_serializing_if = "is_squared_error")]
     pub error_score: ErrorScore,
     /// Times an autoencoder sees each window, if not the baseline's.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -172,6 +173,11 @@ impl Default for SystemSettings {
             x: None,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_squared_error(score: &ErrorScore) -> bool {
+    *score == ErrorScore::Mse
 }
 
 mod exponent_text {
