@@ -1,5 +1,5 @@
-//! Numbers that are a pure function of a name and an index, as tools/golden/training_steps.py has
-//! them: for tests.
+//! Numbers that are a pure function of a name and an index, as `tools/golden/training_steps.py`
+//! has them: for tests.
 
 fn fnv1a(name: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);

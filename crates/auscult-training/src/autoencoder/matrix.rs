@@ -104,9 +104,9 @@ mod tests {
         let mut out = Matrix::zeros(0, 20);
         out.set_product(Isa::best(), &left, &right.packed(), Some(&bias));
         for row in 0..70 {
-            for column in 0..20 {
+            for (column, bias) in bias.iter().enumerate() {
                 let products = (0..9).map(|at| left.row(row)[at] * right.row(at)[column]);
-                assert_eq!(out.row(row)[column], products.sum::<f32>() + bias[column]);
+                assert_eq!(out.row(row)[column], products.sum::<f32>() + bias);
             }
         }
         assert_eq!(left.transposed().row(3)[69], left.row(69)[3]);

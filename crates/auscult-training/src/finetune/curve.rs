@@ -51,6 +51,9 @@ pub(super) fn read(path: &Path, steps: usize) -> Result<Vec<StepFacts>> {
     }
 }
 
+/// One of a step's numbers.
+type Number = fn(&StepFacts) -> f64;
+
 const WIDTH: f64 = 720.0;
 const HEIGHT: f64 = 200.0;
 const LEFT: f64 = 70.0;
@@ -59,7 +62,7 @@ const MOST_POINTS: usize = 720;
 
 /// Loss, accuracy and step size over updates, one above the other.
 pub(super) fn to_svg(curve: &[StepFacts]) -> String {
-    let panels: [(&str, fn(&StepFacts) -> f64); 3] = [
+    let panels: [(&str, Number); 3] = [
         ("ArcFace loss", |facts| facts.loss),
         ("accuracy", |facts| facts.accuracy),
         ("learning rate", |facts| facts.learning_rate),
@@ -85,13 +88,7 @@ pub(super) fn to_svg(curve: &[StepFacts]) -> String {
     svg
 }
 
-fn panel(
-    svg: &mut String,
-    curve: &[StepFacts],
-    name: &str,
-    value: fn(&StepFacts) -> f64,
-    top: f64,
-) {
+fn panel(svg: &mut String, curve: &[StepFacts], name: &str, value: Number, top: f64) {
     let low = curve.iter().map(value).fold(f64::INFINITY, f64::min);
     let high = curve.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
     let span = if high > low { high - low } else { 1.0 };

@@ -103,7 +103,7 @@ impl Network<'_> {
         let [_, count, _] = tokens.dims();
         let bucket = |query: usize, key: usize| {
             let distance = key.cast_signed() - query.cast_signed();
-            relative_bucket(distance, plan.buckets, plan.max_distance) as i64
+            relative_bucket(distance, plan.buckets, plan.max_distance).cast_signed() as i64
         };
         let buckets: Vec<i64> =
             (0..count).flat_map(|query| (0..count).map(move |key| bucket(query, key))).collect();

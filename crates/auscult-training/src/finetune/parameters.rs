@@ -98,16 +98,14 @@ impl Leaves<'_> {
     pub(super) fn get<const D: usize>(&self, name: &str) -> Tensor<D> {
         let parameter = &self.parameters.list[self.parameters.places[name]];
         let size = parameter.values.len();
-        let shape: [usize; D] = match <[usize; D]>::try_from(parameter.shape.as_slice()) {
-            Ok(shape) => shape,
-            // A convolution over patches is a linear layer of their values.
-            Err(_) => {
-                let mut shape = [1; D];
-                shape[0] = parameter.shape[0];
-                shape[D - 1] = size / parameter.shape[0];
-                shape
-            }
+        // A convolution over patches is a linear layer of their values.
+        let flat = || {
+            let mut shape = [1; D];
+            shape[0] = parameter.shape[0];
+            shape[D - 1] = size / parameter.shape[0];
+            shape
         };
+        let shape = <[usize; D]>::try_from(parameter.shape.as_slice()).unwrap_or_else(|_| flat());
         self.tensors[self.parameters.places[name]].clone().reshape(shape)
     }
 
