@@ -40,7 +40,7 @@ mod with_training {
         );
         let settings = settings(arguments)?;
         settings.check()?;
-        let clips = Clips::open(arguments, printer)?;
+        let clips = Labelled::open(arguments, printer)?;
         let checkpoint = front_ends::library().checkpoint(&arguments.front_end)?;
         let place = place(arguments)?;
         let bar = progress::bar(settings.steps, "steps");
@@ -109,14 +109,14 @@ mod with_training {
     }
 
     /// Normal training clips of a data set.
-    struct Clips {
+    struct Labelled {
         clips: Vec<DatasetClip>,
         labels: Vec<String>,
         archives: Archives,
         reading: CheckedReadSettings,
     }
 
-    impl Clips {
+    impl Labelled {
         fn open(arguments: &TrainArguments, printer: &Printer) -> anyhow::Result<Self> {
             let mut dataset = Dataset::open(arguments.dataset, &arguments.data, None)?;
             dataset.keep(&arguments.machine, &arguments.split)?;
@@ -146,7 +146,7 @@ mod with_training {
         format!("{} {} {attributes}", clip.machine, clip.section).trim().to_owned()
     }
 
-    impl LabelledClips for Clips {
+    impl LabelledClips for Labelled {
         fn name(&self, clip: usize) -> String {
             let DatasetClip { machine, name, .. } = &self.clips[clip];
             format!("{machine}/{name}")
@@ -169,7 +169,7 @@ mod with_training {
 
     fn tell(
         done: &Finetuned,
-        clips: &Clips,
+        clips: &Labelled,
         arguments: &TrainArguments,
         printer: &Printer,
     ) -> anyhow::Result<Outcome> {
