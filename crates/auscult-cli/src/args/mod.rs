@@ -21,6 +21,8 @@ mod typed;
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "training")]
+pub(crate) use self::train::LabelName;
 pub(crate) use self::{
     bench::{
         BackEndName, BenchCommand, CompareArguments, DataArguments, EvalArguments, RunArguments,
@@ -38,7 +40,7 @@ pub(crate) use self::{
     report::ReportArguments,
     score::{ExplainArguments, ScoreArguments, ScoringArguments},
     synth::{DemoArguments, SynthArguments},
-    train::{LabelName, TrainArguments},
+    train::TrainArguments,
     tune::{Budget, TuneArguments},
     typed::Typed,
 };
