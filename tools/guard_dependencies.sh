@@ -4,7 +4,8 @@
 #    too many;
 # 2. nothing of auscult-core is built from C;
 # 3. tokio is below auscult-monitor, auscult-server and auscult-cli only, pyo3 below
-#    auscult-python only.
+#    auscult-python only;
+# 4. the tensor library is below auscult-training only, and by feature.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -83,6 +84,13 @@ only() {
 }
 only tokio auscult-monitor auscult-server auscult-cli
 only pyo3 auscult-python
+
+# 4. The tensor library.
+only burn-tensor auscult-training auscult-cli
+if cargo tree --locked --quiet -p auscult-cli -e normal --prefix none -f '{p}' |
+    cut -d' ' -f1 | grep -qx burn-tensor; then
+    problem "auscult-cli has burn-tensor below it without the feature training"
+fi
 
 if [ "$problems" -gt 0 ]; then
     printf 'guard: %d problem(s)\n' "$problems" >&2

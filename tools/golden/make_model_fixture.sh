@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes testdata/models/v1.auscult and the score a later program must still give.
+# Makes testdata/models/v1.auscult (or, with the argument v3, that of a trained network) and the score a
+# later program must still give.
 # Run once per model file version; never overwrite a committed version.
 # AUSCULT names the program to use; otherwise it is built.
 set -euo pipefail
@@ -11,6 +12,13 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 "$AUSCULT" synth --out "$work/sounds" --machine fan --layout visits --seconds 1 --train 12 0 --test 2 0 --visits 3 --seed 7
+if [ "${1:-v1}" = v3 ]; then
+  (cd "$work/sounds/fan" && "$AUSCULT" fit normal -o "$work/v3.auscult" --clip-seconds 1 --false-alarm-rate 20% \
+    --method autoencoder --network mimii --epochs 200 --folds 3)
+  cp "$work/v3.auscult" testdata/models/v3.auscult
+  "$AUSCULT" score testdata/models/v3.auscult testdata/models/v1.wav --csv > testdata/models/v3.csv
+  exit
+fi
 (cd "$work/sounds/fan" && "$AUSCULT" fit normal -o "$work/v1.auscult" --clip-seconds 1 --false-alarm-rate 20%)
 mkdir -p testdata/models
 cp "$work/v1.auscult" testdata/models/v1.auscult

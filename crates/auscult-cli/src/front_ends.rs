@@ -6,10 +6,11 @@ use std::{
 };
 
 use auscult_core::{
-    ClipLength, FrontEnd, FrontEndIdentity, FrontEndSettings,
+    ClipLength, FrontEnd, FrontEndSettings, Model,
     features::{Ensemble, SEPARATOR},
 };
 use auscult_encoders::{Bundled, EncoderLibrary, EncoderRequest};
+use auscult_training::autoencoder::{AutoencoderFrontEnd, Form, SpectrogramFrontEnd};
 
 use crate::args::{EncoderArguments, FrontEndArguments};
 
@@ -49,11 +50,14 @@ pub(crate) fn folder() -> Option<PathBuf> {
     Some(cache.join("auscult").join("encoders"))
 }
 
-/// The front end a model was made with.
-pub(crate) fn of_model(
-    identity: &FrontEndIdentity,
-    length: ClipLength,
-) -> anyhow::Result<Arc<dyn FrontEnd>> {
+/// The front end a model was made with; that of an autoencoder is in the model itself.
+pub(crate) fn of_model(model: &Model) -> anyhow::Result<Arc<dyn FrontEnd>> {
+    let settings = model.settings();
+    let (identity, length) = (&settings.front_end, settings.clip.check()?);
+    if identity.name == AutoencoderFrontEnd::NAME {
+        let made = AutoencoderFrontEnd::of_model(identity, &settings.weights, length)?;
+        return Ok(Arc::new(made));
+    }
     Ok(library().front_ends().build(identity, length)?)
 }
 
@@ -112,6 +116,11 @@ fn one(
             precision: encoder.precision,
         };
         return Ok(library().front_end(name, &request, length)?);
+    }
+    if name == SpectrogramFrontEnd::NAME {
+        encoder.refuse_for(name)?;
+        let form = convention.map_or(Ok(Form::default()), str::parse)?;
+        return Ok(Arc::new(SpectrogramFrontEnd::new(form, length)?));
     }
     if FrontEndSettings::NAMES.contains(&name) {
         encoder.refuse_for(name)?;

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::{ClipVectors, Model, Provenance, ScoredClip, Verdict, View, features::Axis};
+use crate::{ClipVectors, Model, Provenance, ScoreOf, ScoredClip, Verdict, View, features::Axis};
 
 /// Why a clip scored as it did.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -65,6 +65,7 @@ impl Explanation {
     /// Explains a score of `model` for the clip it was computed from. `axis` is the front end's.
     pub fn new(model: &Model, axis: &Axis, clip: &ClipVectors, scored: &ScoredClip) -> Self {
         let layout = model.detector().beam().layout();
+        let score_of = model.detector().beam().settings().score_of;
         let mut bands: Vec<BandReason> = Vec::new();
         for view in &scored.score.views {
             for (band, (score, positions)) in view.bands.iter().zip(layout.bands()).enumerate() {
@@ -85,12 +86,12 @@ impl Explanation {
                     levels: level_differences(axis, positions.clone(), vectors),
                     sentence: String::new(),
                 };
-                reason.sentence = reason.describe();
+                reason.sentence = reason.describe(score_of);
                 bands.push(reason);
             }
         }
         bands.sort_by(|a, b| b.weight().total_cmp(&a.weight()));
-        let summary = summarise(scored, &bands);
+        let summary = summarise(scored, &bands, score_of);
         Self { summary, bands }
     }
 
@@ -116,15 +117,18 @@ impl BandReason {
         self.times_normal.unwrap_or(self.score)
     }
 
-    fn describe(&self) -> String {
+    fn describe(&self, score_of: ScoreOf) -> String {
         let view = match self.view {
             View::Mean => "on average",
             View::Max => "at its loudest",
         };
         let far = match self.times_normal {
-            Some(times) => format!("{times:.1} times its normal distance"),
+            Some(times) => format!("{times:.1} times its normal {}", measure(score_of)),
             None => format!("at score {:.3}", self.score),
         };
+        if score_of == ScoreOf::Value {
+            return format!("{} ({view}) is {far}.", self.name());
+        }
         let reference = show_reference(&self.reference);
         let mut sentence =
             format!("{} ({view}) is {far} from the closest reference, {reference}", self.name());
@@ -169,7 +173,15 @@ fn level_differences(
     differences.collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-fn summarise(scored: &ScoredClip, bands: &[BandReason]) -> String {
+/// What is larger than normal where something differs.
+fn measure(score_of: ScoreOf) -> &'static str {
+    match score_of {
+        ScoreOf::Distance => "distance",
+        ScoreOf::Value => "error",
+    }
+}
+
+fn summarise(scored: &ScoredClip, bands: &[BandReason], score_of: ScoreOf) -> String {
     let verdict = match scored.verdict {
         Verdict::Normal => "The clip sounds normal",
         Verdict::Anomalous => "The clip does not sound normal",
@@ -179,7 +191,8 @@ fn summarise(scored: &ScoredClip, bands: &[BandReason]) -> String {
     let score = format!("score {:.4}{p}", scored.score.value);
     let most = bands.first().map(|band| match band.times_normal {
         Some(times) => {
-            format!("; {} differs most, {times:.1} times its normal distance", band.name())
+            let measure = measure(score_of);
+            format!("; {} differs most, {times:.1} times its normal {measure}", band.name())
         }
         None => format!("; {} differs most", band.name()),
     });

@@ -53,7 +53,7 @@ mod testing;
 pub use crate::{
     aggregation::Combine,
     bands::{BandLayout, BandSettings},
-    beam::{Beam, BeamSettings, FittedBeam, Method},
+    beam::{Beam, BeamSettings, FittedBeam, Method, ScoreOf},
     calibration::{Calibration, Confidence, FalseAlarmRate, Promise, Standing, Verdict},
     clip::{ClipCondition, ClipLength, ClipSettings},
     density::{DensityExponent, DensityRule},
@@ -64,7 +64,7 @@ pub use crate::{
     features::{Extractor, FrontEnd, FrontEndIdentity, FrontEndSettings},
     groups::{Basis, CalibrationScheme, Groups},
     memory::{Provenance, References},
-    model::{Judge, Model, ModelSettings, ScoredClip},
+    model::{Judge, Model, ModelSettings, ScoredClip, Weights},
     pooling::{ClipVectors, View},
     quality::{ClipQuality, QualityMeter},
     score::{BandScore, ClipScore, ViewScore},

@@ -1,5 +1,7 @@
 //! 13. A model: everything auscult knows about one machine.
 
+use std::{collections::BTreeMap, sync::Arc};
+
 use serde::{Deserialize, Serialize};
 
 use crate::{
@@ -38,10 +40,18 @@ pub struct ModelSettings {
     /// How calibration scores are made.
     #[serde(default)]
     pub calibration: CalibrationScheme,
+    /// The numbers of a trained front end, which its settings only name.
+    #[serde(skip)]
+    pub weights: Weights,
     /// When verdicts over time become an alarm; `None` leaves that to whoever watches.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alarm: Option<AlarmSettings>,
 }
+
+/// Named numbers of a trained front end; a model file holds each as a tensor.
+///
+/// Models are copied whenever one of their settings changes, these are shared.
+pub type Weights = Arc<BTreeMap<String, Vec<f32>>>;
 
 impl ModelSettings {
     /// Settings for a front end with everything else as in the paper.
@@ -56,6 +66,7 @@ impl ModelSettings {
             false_alarm_rate: FalseAlarmRate::default(),
             confidence: None,
             calibration: CalibrationScheme::default(),
+            weights: Weights::default(),
             alarm: None,
         }
     }

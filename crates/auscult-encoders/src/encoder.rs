@@ -10,7 +10,7 @@ use auscult_kernels::{Isa, layer_norm_rows, row_stride};
 use serde_json::Value;
 
 use crate::{
-    Checkpoint, Error, Precision, Result, Threads, beats, ced, eat,
+    Checkpoint, Error, NamedTensor, Precision, Result, Threads, beats, ced, eat,
     patches::FeatureMap,
     transformer::{Linear, Scratch, Transformer},
     weights::{Tensor, Weights, no_aliases},
@@ -422,14 +422,62 @@ impl Encoder {
     ///
     /// Those of reading the tensors again.
     pub fn convert(&self, checkpoint: &Checkpoint) -> Result<Vec<u8>> {
-        let tensors: Result<Vec<_>> = self
-            .tensors
-            .iter()
-            .map(|Tensor { name, stored, shape }| {
-                Ok((name.clone(), shape.clone(), checkpoint.read(stored, shape)?))
-            })
-            .collect();
-        crate::to_safetensors(&tensors?, self.config.as_ref())
+        crate::to_safetensors(&self.tensors(checkpoint)?, self.config.as_ref())
+    }
+
+    /// Canonical name, shape and values of every tensor it uses, from the checkpoint it was loaded
+    /// from: what [`crate::to_safetensors`] writes.
+    ///
+    /// # Errors
+    ///
+    /// Those of reading the tensors again.
+    pub fn tensors(&self, checkpoint: &Checkpoint) -> Result<Vec<NamedTensor>> {
+        let read = |Tensor { name, stored, shape }: &Tensor| {
+            Ok((name.clone(), shape.clone(), checkpoint.read(stored, shape)?))
+        };
+        self.tensors.iter().map(read).collect()
+    }
+
+    /// The configuration that came with the weights.
+    pub fn config(&self) -> Option<&Value> {
+        self.config.as_ref()
+    }
+
+    /// Mel bins of its input.
+    pub fn bins(&self) -> usize {
+        self.architecture.bins()
+    }
+
+    /// The input of the first weight: a map of frames x bins, standardised as the encoder wants it.
+    ///
+    /// The clip is padded with zeros or cut to the length `buffers` were made for.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] if the buffers are another encoder's.
+    pub fn input_map<'a>(&self, samples: &[f32], buffers: &'a mut Buffers) -> Result<&'a [f32]> {
+        buffers.input.compute(samples, &self.embedding)
+    }
+
+    /// Cuts a map of frames x bins into the patches of its tokens, 256 values each, in the order of
+    /// the tokens; the class token has none.
+    pub fn patches(&self, map: &[f32]) -> Vec<f32> {
+        let map = FeatureMap { values: map, bins: self.architecture.bins() };
+        let mut patches = Vec::new();
+        match self.architecture {
+            Architecture::Ced => map.patches_by_frequency(&mut patches),
+            Architecture::Beats | Architecture::Eat => map.patches_by_time(&mut patches),
+        }
+        patches
+    }
+
+    /// Patches along time it has positions for; `None` if there is no limit.
+    pub fn most_columns(&self) -> Option<usize> {
+        match &self.embedding {
+            Embedding::Beats(_) => None,
+            Embedding::Eat(embedding) => Some(embedding.most_columns(self.rows())),
+            Embedding::Ced(_, embedding) => Some(embedding.most_columns()),
+        }
     }
 }
 

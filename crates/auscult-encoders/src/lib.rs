@@ -24,11 +24,11 @@ mod transformer;
 mod weights;
 
 pub use crate::{
-    checkpoint::{Checkpoint, Container, to_safetensors},
+    checkpoint::{Checkpoint, Container, NamedTensor, to_safetensors},
     encoder::{Architecture, Buffers, Encoder, LayerTokens},
     error::{Error, Result},
     front_end::{EncoderFrontEnd, EncoderSettings},
     known::{KNOWN, KnownEncoder},
     library::{Bundled, EncoderLibrary, EncoderRequest},
-    transformer::{Precision, Threads},
+    transformer::{Precision, Threads, relative_bucket},
 };

@@ -120,13 +120,32 @@ impl EncoderLibrary {
             }
             return Ok(encoder);
         }
-        let pulled = self.folder.as_ref().map(|folder| folder.join(known.file));
+        self.load(self.place_of(known)?, precision)
+    }
+
+    /// The weights of a name, to be trained further.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`EncoderLibrary::encoder`].
+    pub fn checkpoint(&self, name: &str) -> Result<Checkpoint> {
+        // Refuses what is unknown, missing or of another kind.
+        self.encoder(name, Precision::F32)?;
+        match (&self.file, KnownEncoder::named(name)) {
+            (None, Some(known)) => self.open(&self.place_of(known)?),
+            (Some(file), _) => Checkpoint::open(file),
+            (None, None) => Err(Error::NoWeights { name: name.to_owned() }),
+        }
+    }
+
+    /// Where the weights of a known encoder are.
+    fn place_of(&self, known: &KnownEncoder) -> Result<Place> {
         // Bundled weights go first: a model must not change because something was pulled.
         if let Some(bundled) = self.bundled.iter().find(|bundled| bundled.name == known.name) {
-            return self.load(Place::Bundled(bundled.name), precision);
+            return Ok(Place::Bundled(bundled.name));
         }
-        match pulled {
-            Some(path) if path.is_file() => self.load(Place::File(path), precision),
+        match self.folder.as_ref().map(|folder| folder.join(known.file)) {
+            Some(path) if path.is_file() => Ok(Place::File(path)),
             _ => Err(Error::NoWeights { name: known.name.to_owned() }),
         }
     }
@@ -191,20 +210,24 @@ impl EncoderLibrary {
         bundled.map(|bundled| Place::Bundled(bundled.name)).chain(pulled.map(Place::File)).collect()
     }
 
+    fn open(&self, place: &Place) -> Result<Checkpoint> {
+        match place {
+            Place::File(path) => Checkpoint::open(path),
+            Place::Bundled(name) => {
+                let bundled = self.bundled.iter().find(|bundled| bundled.name == *name);
+                let bytes = bundled.map(|bundled| bundled.bytes).unwrap_or_default();
+                Checkpoint::from_static(bytes)
+            }
+        }
+    }
+
     fn load(&self, place: Place, precision: Precision) -> Result<Arc<Encoder>> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
         let wanted = |(at, how, _): &&(Place, Precision, _)| *at == place && *how == precision;
         if let Some((_, _, encoder)) = loaded.iter().find(wanted) {
             return Ok(Arc::clone(encoder));
         }
-        let checkpoint = match &place {
-            Place::File(path) => Checkpoint::open(path)?,
-            Place::Bundled(name) => {
-                let bundled = self.bundled.iter().find(|bundled| bundled.name == *name);
-                let bytes = bundled.map(|bundled| bundled.bytes).unwrap_or_default();
-                Checkpoint::from_static(bytes)?
-            }
-        };
+        let checkpoint = self.open(&place)?;
         let encoder = Arc::new(Encoder::load_for(&checkpoint, Isa::best(), precision)?);
         loaded.push((place, precision, Arc::clone(&encoder)));
         Ok(encoder)

@@ -85,6 +85,12 @@ pub enum Error {
         /// What went wrong, and what to do.
         reason: String,
     },
+    /// A network could not be trained.
+    #[error("{reason}")]
+    Training {
+        /// What went wrong.
+        reason: String,
+    },
     /// The core refused.
     #[error(transparent)]
     Core(#[from] auscult_core::Error),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use auscult_eval::datasets::DatasetKind;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{ComparingArguments, FrontEndArguments};
+use super::{AutoencoderArguments, ComparingArguments, FrontEndArguments};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
@@ -70,10 +70,13 @@ pub(crate) struct EvalArguments {
     #[command(flatten)]
     pub(crate) comparing: ComparingArguments,
 
-    /// What scores: nearest (global, beam, adabeam), genrep, mahalanobis, pca-residual, gmm or
-    /// k-means.
+    /// What scores: nearest (global, beam, adabeam), genrep, mahalanobis, pca-residual, gmm,
+    /// k-means or autoencoder.
     #[arg(long, value_enum, default_value_t = BackEndName::Nearest, help_heading = None)]
     pub(crate) back_end: BackEndName,
+
+    #[command(flatten)]
+    pub(crate) autoencoder: AutoencoderArguments,
 
     /// Write the scores as CSV, in the form auscult metrics reads.
     #[arg(long, value_name = "FILE", help_heading = None)]
@@ -98,6 +101,8 @@ pub(crate) enum BackEndName {
     Gmm,
     /// Cosine distance to the nearest of 16 centres.
     KMeans,
+    /// A network that learns to reproduce the training clips.
+    Autoencoder,
 }
 
 #[derive(Debug, Args)]
@@ -106,7 +111,7 @@ Writes results.json, results.md, results.tex, index.html, scores-*.parquet and, 
 sections/*.json. A run that was stopped goes on where it was when the same command runs again.
 
 Protocols that come with the program: table-3, table-5, figure-windows, figure-k, figure-mimii,
-diagnostics, genrep, baselines, my-folder.
+diagnostics, genrep, baselines, trained, my-folder.
 
 Examples:
   auscult bench run table-3 --data ~/dcase --out runs/table-3

@@ -6,6 +6,7 @@ use auscult_core::{
     CalibrationScheme, Combine, Confidence, DensityExponent, DensityRule, FalseAlarmRate, Method,
     Metric, Storage, alarm::AlarmBudget,
 };
+use auscult_training::autoencoder::{ErrorScore, Form};
 use clap::Args;
 
 use super::{FrontEndArguments, InputArguments, Typed, VisitArguments};
@@ -44,6 +45,15 @@ pub(crate) struct FitArguments {
     pub(crate) comparing: ComparingArguments,
 
     #[command(flatten)]
+    pub(crate) autoencoder: AutoencoderArguments,
+
+    /// With --method autoencoder: visits are left out in so many parts to calibrate, each with a
+    /// training of its own; --calibration split trains once.
+    #[arg(long, default_value_t = 5, value_name = "N", allow_negative_numbers = true)]
+    #[arg(help_heading = AUTOENCODER)]
+    pub(crate) folds: usize,
+
+    #[command(flatten)]
     pub(crate) memory: MemoryArguments,
 
     /// Print what was done as JSON.
@@ -57,8 +67,9 @@ pub(crate) struct FitArguments {
 pub(crate) struct ComparingArguments {
     /// global: nearest reference, whole vector. beam: nearest references per band. adabeam: beam
     /// on the average and the loudest moments, fused; the default where the front end has both.
+    /// autoencoder: no comparing, a network learns to reproduce normal sound.
     #[arg(long, value_name = "NAME")]
-    pub(crate) method: Option<Method>,
+    pub(crate) method: Option<MethodName>,
 
     /// Positions in a band (paper: 38 for log-mel, 20 for mfcc, 3200 for lpc).
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
@@ -99,6 +110,52 @@ pub(crate) struct ComparingArguments {
     /// standardised logarithms; mean if not given.
     #[arg(long, value_name = "NAME")]
     pub(crate) combine_members: Option<Combine>,
+}
+
+/// Where the options of autoencoders stand in help texts.
+const AUTOENCODER: &str = "Autoencoder (the defaults are the DCASE baseline's)";
+
+/// How an autoencoder is trained.
+#[derive(Debug, Args)]
+#[command(next_help_heading = AUTOENCODER)]
+pub(crate) struct AutoencoderArguments {
+    /// dcase (640-128-8-128-640, 128 mel bins) or mimii (320-64-8-64-320, 64 mel bins).
+    #[arg(long, default_value_t = Form::Dcase, value_name = "NAME")]
+    pub(crate) network: Form,
+
+    /// mse, mahalanobis (mean over frames, per-domain covariance, the smaller counts) or
+    /// mahalanobis-official (as the DCASE program reduces it).
+    #[arg(long, default_value_t = ErrorScore::Mse, value_name = "NAME")]
+    pub(crate) error_score: ErrorScore,
+
+    /// Times every window is seen; dcase: 100, mimii: 50.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    pub(crate) epochs: Option<usize>,
+
+    /// Decides first weights and order: the same seed gives the same network.
+    #[arg(long, default_value_t = 13_711, value_name = "N")]
+    pub(crate) seed: u64,
+}
+
+/// A way to score, as users type it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MethodName {
+    /// Comparing with references.
+    Comparing(Method),
+    /// Errors of a network.
+    Autoencoder,
+}
+
+impl std::str::FromStr for MethodName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "autoencoder" {
+            return Ok(Self::Autoencoder);
+        }
+        let method = text.parse().map_err(|error| format!("{error}, autoencoder"))?;
+        Ok(Self::Comparing(method))
+    }
 }
 
 /// What is remembered, and what is promised.

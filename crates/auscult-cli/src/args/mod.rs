@@ -15,11 +15,14 @@ mod model;
 mod report;
 mod score;
 mod synth;
+mod train;
 mod tune;
 mod typed;
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "training")]
+pub(crate) use self::train::LabelName;
 pub(crate) use self::{
     bench::{
         BackEndName, BenchCommand, CompareArguments, DataArguments, EvalArguments, RunArguments,
@@ -29,7 +32,7 @@ pub(crate) use self::{
     data::{DataCheckArguments, DataCommand, DownloadArguments},
     encoder::{EncoderArguments, EncoderCommand},
     features::{FeatureView, FeaturesArguments},
-    fit::{ComparingArguments, FitArguments},
+    fit::{AutoencoderArguments, ComparingArguments, FitArguments, MethodName},
     format::FormatArguments,
     input::{Clips, FrontEndArguments, InputArguments, VisitArguments},
     metrics::MetricsArguments,
@@ -37,6 +40,7 @@ pub(crate) use self::{
     report::ReportArguments,
     score::{ExplainArguments, ScoreArguments, ScoringArguments},
     synth::{DemoArguments, SynthArguments},
+    train::TrainArguments,
     tune::{Budget, TuneArguments},
     typed::Typed,
 };
@@ -104,6 +108,8 @@ pub(crate) enum Command {
     /// Run systems on DCASE, MIMII or your own labelled folder: tables, figures, submission files.
     #[command(subcommand)]
     Bench(BenchCommand),
+    /// Fine-tune an encoder to tell machines, sections or attributes apart.
+    Train(TrainArguments),
     /// Look at data sets on disk, and fetch them.
     #[command(subcommand)]
     Data(DataCommand),

@@ -9,20 +9,27 @@ use auscult_core::{
 };
 
 use super::{
+    autoencoder,
     budget::BudgetFacts,
-    gathering::gather,
+    gathering::{Counts, Gathered, gather},
     settings::{self, Chosen},
     summary::{Summary, warn_about_calibration},
 };
 use crate::{
     Outcome,
-    args::{Clips, ComparingArguments, FitArguments, FrontEndArguments, InputArguments},
+    args::{
+        Clips, ComparingArguments, FitArguments, FrontEndArguments, InputArguments, MethodName,
+    },
     files, front_ends,
     printer::Printer,
+    quality::QualitySummary,
     reading::{self, Reading},
 };
 
 pub(crate) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result<Outcome> {
+    if arguments.comparing.method == Some(MethodName::Autoencoder) {
+        return autoencoder::run(arguments, printer);
+    }
     let chosen = settings::chosen(arguments)?;
     let settings = model_settings(arguments, &chosen)?;
     files::check_model_target(&arguments.output)?;
@@ -42,9 +49,20 @@ pub(crate) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
         "stopped: no model was written, {} is as it was",
         arguments.output.display()
     );
-    let mut model = Model::fit(settings, gathered.references)?;
+    let Gathered { references, counts, quality, .. } = gathered;
+    let model = Model::fit(settings, references)?;
+    finish(model, (counts, quality), arguments, printer)
+}
+
+/// Keeps a fitted model and tells about it.
+pub(super) fn finish(
+    mut model: Model,
+    (counts, quality): (Counts, Option<QualitySummary>),
+    arguments: &FitArguments,
+    printer: &Printer,
+) -> anyhow::Result<Outcome> {
     let budget = arguments.memory.at_most.map(|budget| {
-        let hop_seconds = arguments.input.hop_seconds.unwrap_or(clip.seconds);
+        let hop_seconds = arguments.input.hop_seconds.unwrap_or(model.settings().clip.seconds);
         BudgetFacts::new(&model, budget, hop_seconds, AlarmSettings::default().clear)
     });
     let budget = budget.transpose()?;
@@ -59,8 +77,7 @@ pub(crate) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
         model = budget.apply(model)?;
     }
     auscult_store::save(&model, &arguments.output)?;
-    let summary =
-        Summary::new(&model, &arguments.output, gathered.counts, gathered.quality, budget);
+    let summary = Summary::new(&model, &arguments.output, counts, quality, budget);
     if arguments.json {
         printer.line(serde_json::to_string_pretty(&summary)?)?;
     } else {
@@ -127,10 +144,13 @@ pub(super) fn detector_settings(
     let method = match arguments.method {
         None if one_view => Method::Beam,
         None => Method::AdaBeam,
-        Some(Method::AdaBeam) if one_view => {
+        Some(MethodName::Comparing(Method::AdaBeam)) if one_view => {
             anyhow::bail!("adabeam needs two views and {name} has one; use --method beam")
         }
-        Some(method) => method,
+        Some(MethodName::Comparing(method)) => method,
+        Some(MethodName::Autoencoder) => {
+            anyhow::bail!("an autoencoder does not compare; here it is --back-end autoencoder")
+        }
     };
     let mut detector = BeamSettings::paper(method, front_end);
     if arguments.fuse.is_some() {

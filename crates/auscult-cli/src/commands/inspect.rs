@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use auscult_core::{FrontEnd, Model, alarm::AlarmSettings};
+use auscult_core::{FrontEnd, Model, ScoreOf, alarm::AlarmSettings};
 use serde_json::{Value, json};
 
 use super::summary::{promise_words, shortcoming};
@@ -16,8 +16,7 @@ use crate::{
 
 pub(crate) fn run(arguments: &InspectArguments, printer: &Printer) -> anyhow::Result<Outcome> {
     let model = files::load(&arguments.model)?;
-    let settings = model.settings();
-    let front_end = front_ends::of_model(&settings.front_end, settings.clip.check()?)?;
+    let front_end = front_ends::of_model(&model)?;
     if arguments.json {
         let facts = facts(&model, &*front_end, arguments.references);
         printer.line(serde_json::to_string_pretty(&facts)?)?;
@@ -113,13 +112,16 @@ fn describe(model: &Model, front_end: &dyn FrontEnd) -> String {
         ("views", views.join(" and ")),
         (
             "distance",
-            format!(
-                "{}, {}, density exponent {}, {}",
-                detector.metric,
-                count(detector.neighbours, "neighbour"),
-                detector.exponent,
-                detector.rule
-            ),
+            match detector.score_of {
+                ScoreOf::Value => "none: the values of a band are its score".to_owned(),
+                _ => format!(
+                    "{}, {}, density exponent {}, {}",
+                    detector.metric,
+                    count(detector.neighbours, "neighbour"),
+                    detector.exponent,
+                    detector.rule
+                ),
+            },
         ),
         (
             "combined by",

@@ -1,5 +1,6 @@
 //! One file a subcommand; each reads like the data flow.
 
+mod autoencoder;
 mod bench;
 mod budget;
 mod calibrate;
@@ -20,6 +21,7 @@ mod scoring;
 mod settings;
 mod summary;
 mod synth;
+mod train;
 mod tune;
 
 use anyhow::Context;
@@ -53,6 +55,7 @@ pub(crate) fn run(arguments: Arguments, printer: &Printer) -> anyhow::Result<Out
         Command::Model(command) => model::run(&command, printer),
         Command::Features(arguments) => features::run(&arguments, printer),
         Command::Bench(command) => bench::run(&command, printer),
+        Command::Train(arguments) => train::run(&arguments, printer),
         Command::Data(command) => data::run(&command, printer),
         Command::Metrics(arguments) => metrics::run(&arguments, printer),
         Command::Encoder(command) => encoder::run(&command, printer),

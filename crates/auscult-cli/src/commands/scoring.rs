@@ -100,7 +100,7 @@ pub(super) fn reading_for(
     input: &InputArguments,
 ) -> anyhow::Result<Reading> {
     let settings = model.settings();
-    let front_end = front_ends::of_model(&settings.front_end, settings.clip.check()?)?;
+    let front_end = front_ends::of_model(model)?;
     model.check_front_end(&*front_end)?;
     let channel = reading::channel(channel)?;
     Reading::new(front_end, settings.clip, channel, input.hop_seconds, range(input.clips))

@@ -95,6 +95,7 @@ fn detector_over_file(
         rule: if or("density_rule") { comparing.density_rule } else { file.rule },
         aggregation: if or("aggregate") { comparing.aggregate } else { file.aggregation },
         fusion: comparing.fuse.unwrap_or(file.fusion),
+        score_of: file.score_of,
         ensemble: asked.ensemble,
     })
 }

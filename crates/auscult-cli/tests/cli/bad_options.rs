@@ -67,7 +67,7 @@ fn unknown_names_are_refused_with_the_known_ones() {
     let sandbox = Sandbox::with_recordings();
     let cases = [
         ("--front-end bees", "unknown front end \"bees\"; known: log-mel, mfcc, lpc, ced-tiny"),
-        ("--convention x", "known: s15, kaldi, dcase, beats-input, eat-input"),
+        ("--convention x", "known: s15, kaldi, dcase, mimii, beats-input, eat-input"),
         ("--front-end mfcc --convention dcase", "known: kaldi, no-lifter, s15"),
         ("--method knn", "known: global, beam, adabeam"),
         ("--metric l3", "known: cosine, unit-euclidean, euclidean, squared-euclidean"),

@@ -357,7 +357,7 @@ fn every_protocol_that_comes_with_the_program_can_be_read() {
         .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
         .collect();
     names.sort();
-    assert_eq!(names.len(), 9);
+    assert_eq!(names.len(), 10);
     let sandbox = Sandbox::new();
     for name in names {
         // Reading it is all that can go wrong before the data are looked for.

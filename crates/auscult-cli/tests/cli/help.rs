@@ -36,6 +36,7 @@ help_is_as_written! {
     help_of_encoder_info: "encoder info";
     help_of_encoder_convert: "encoder convert";
     help_of_synth: "synth";
+    help_of_train: "train";
     help_of_metrics: "metrics";
     help_of_data: "data";
     help_of_data_check: "data check";

@@ -2,6 +2,8 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, too, fail by panicking")]
 
+/// Networks in the place of references: fitted, calibrated, explained and benchmarked.
+mod autoencoder;
 /// Files nobody should give to the program: it names them, goes on, and its exit code says so.
 mod bad_input;
 /// Options with absurd or contradicting values: refused with what is allowed.
@@ -37,5 +39,8 @@ mod synth_demo;
 /// Colours and progress bars: on a terminal, never in a pipe.
 #[cfg(unix)]
 mod terminal;
+
+/// Fine-tuning, where the program has it.
+mod train;
 
 mod verdicts;

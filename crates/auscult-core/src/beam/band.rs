@@ -59,6 +59,11 @@ impl FittedBand {
         &self.fit
     }
 
+    /// The mean value of the band itself.
+    pub(super) fn level(&self, vector: &[f32]) -> f64 {
+        mean(self.memory.query(vector).vector)
+    }
+
     /// The score of a vector against the references in the view's `matrix`.
     pub(super) fn score(&self, matrix: &[f32], axis_len: usize, vector: &[f32]) -> BandScore {
         let query = self.memory.query(vector);
@@ -139,6 +144,11 @@ impl FittedBand {
         best.value /= self.fit.divisor;
         best
     }
+}
+
+/// The mean of a band's values.
+pub(super) fn mean(values: &[f32]) -> f64 {
+    values.iter().map(|&value| f64::from(value)).sum::<f64>() / values.len() as f64
 }
 
 /// (chord x stretch + radii) x factor, squared; what lies beyond the last panel is ruled out.

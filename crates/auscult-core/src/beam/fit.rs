@@ -3,7 +3,7 @@
 use multiversion::multiversion;
 
 use crate::{
-    DensityExponent, DensityRule,
+    DensityExponent, DensityRule, ScoreOf,
     density::{LocalScales, best_exponent},
     groups::Groups,
     lists::Lists,
@@ -14,7 +14,7 @@ use crate::{
     search::Search,
 };
 
-use super::Beam;
+use super::{Beam, band::mean};
 
 /// What fitting learns about one band of one view.
 #[derive(Debug, Clone, PartialEq)]
@@ -44,11 +44,19 @@ impl Beam {
         let neighbours = self.settings.neighbours;
         let scales = LocalScales::compute(&distances, neighbours, groups.members());
         let (exponent, divisor) = self.normalisation(&distances);
-        let left_out: LeftOutBand = self
-            .left_out(&distances, &scales, groups, exponent)
-            .into_iter()
-            .map(|score| Some(score? / divisor))
-            .collect();
+        let left_out: LeftOutBand = match self.settings.score_of {
+            ScoreOf::Distance => self
+                .left_out(&distances, &scales, groups, exponent)
+                .into_iter()
+                .map(|score| Some(score? / divisor))
+                .collect(),
+            // Whoever made the values left the clip out already.
+            ScoreOf::Value => {
+                let axis_len = self.layout.axis_len();
+                let of = |index| mean(band.reference(matrix, axis_len, index).vector);
+                (0..band.len()).map(|index| Some(of(index))).collect()
+            }
+        };
         let typical = median(left_out.iter().flatten().copied().collect());
         let fit = BandFit { scales: scales.into_whole(), exponent, divisor, typical };
         (fit, distances.into_outline(), left_out)

@@ -11,7 +11,7 @@ use self::band::FittedBand;
 pub(crate) use self::{ensemble::Standardisation, fit::BandFit};
 pub use self::{
     ensemble::{EnsembleSettings, MemberSettings},
-    settings::{Beam, BeamSettings, Method},
+    settings::{Beam, BeamSettings, Method, ScoreOf},
 };
 use crate::{
     BandScore, ClipScore, ClipVectors, Detector, Error, References, Result, Scorer, View,
@@ -199,6 +199,9 @@ impl FittedBeam {
             let matrix = self.references.matrix(fitted.view).unwrap_or_default();
             for (band, out) in fitted.bands.iter().zip(&mut out.bands) {
                 *out = band.score(matrix, axis_len, vector);
+                if settings.score_of == ScoreOf::Value {
+                    out.value = band.level(vector);
+                }
             }
             out.value = settings.aggregation.over(out.bands.iter().map(|band| band.value));
         }

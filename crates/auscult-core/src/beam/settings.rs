@@ -29,6 +29,27 @@ named_choices!(Method, "method", {
     AdaBeam => "adabeam",
 });
 
+/// What the score of a band is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum ScoreOf {
+    /// How far the band is from the references.
+    #[default]
+    Distance,
+    /// The mean of the band's own values: for front ends whose values say how abnormal a clip is,
+    /// such as the errors of a network. The references then only tell what is normal.
+    Value,
+}
+
+named_choices!(ScoreOf, "score of a band", { Distance => "distance", Value => "value" });
+
+impl ScoreOf {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
 /// Settings of [`Beam`]; the default values are the paper's.
 ///
 /// Global matching is one band over the whole axis, so this is the only nearest-neighbour back end.
@@ -51,6 +72,9 @@ pub struct BeamSettings {
     pub aggregation: Combine,
     /// How view scores become the clip score.
     pub fusion: Combine,
+    /// What the score of a band is.
+    #[serde(default, skip_serializing_if = "ScoreOf::is_default")]
+    pub score_of: ScoreOf,
     /// The members, if several front ends score together; then `bands` is not used.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ensemble: Option<EnsembleSettings>,
@@ -91,6 +115,7 @@ impl BeamSettings {
             rule: DensityRule::default(),
             aggregation: Combine::Mean,
             fusion: Combine::Mean,
+            score_of: ScoreOf::default(),
             ensemble: None,
         }
     }

@@ -21,6 +21,8 @@ pub enum LogMelConvention {
     Kaldi,
     /// The DCASE baselines' librosa spectrogram in decibels.
     Dcase,
+    /// The same with 64 bins: the MIMII baseline's.
+    Mimii,
     /// The input of BEATs: Kaldi, 25 ms every 10 ms, from 20 Hz, standardised by `AudioSet`.
     BeatsInput,
     /// The input of EAT: as BEATs with a Hann window, unscaled, padded to 1024 frames for 10 s.
@@ -31,6 +33,7 @@ named_choices!(LogMelConvention, "log-mel convention", {
     KaldiInt16 => "s15",
     Kaldi => "kaldi",
     Dcase => "dcase",
+    Mimii => "mimii",
     BeatsInput => "beats-input",
     EatInput => "eat-input",
 });
@@ -49,6 +52,7 @@ impl LogMelConvention {
             Self::KaldiInt16 => Recipe { scale: INT16_SCALE, ..Recipe::KALDI },
             Self::Kaldi => Recipe::KALDI,
             Self::Dcase => Recipe::DCASE,
+            Self::Mimii => Recipe { mel_bins: 64, ..Recipe::DCASE },
             Self::BeatsInput => Recipe { scale: INT16_SCALE, ..encoder },
             // EAT subtracts the clip's mean; Kaldi's per-frame mean removal already does.
             Self::EatInput => Recipe { window: Window::Hann, ..encoder },
@@ -57,7 +61,7 @@ impl LogMelConvention {
 
     fn standardisation(self) -> Option<Standardisation> {
         match self {
-            Self::KaldiInt16 | Self::Kaldi | Self::Dcase => None,
+            Self::KaldiInt16 | Self::Kaldi | Self::Dcase | Self::Mimii => None,
             // AudioSet statistics of the official code of BEATs and EAT.
             Self::BeatsInput => Some(Standardisation { mean: 15.41663, spread: 6.55582 }),
             Self::EatInput => Some(Standardisation { mean: -4.268, spread: 4.569 }),
@@ -73,7 +77,7 @@ pub struct LogMelSettings {
     pub convention: LogMelConvention,
 }
 
-/// The log-mel front end: 128 bins, mean and max view.
+/// The log-mel front end: 128 bins (64 of `mimii`), mean and max view.
 #[derive(Debug, Clone)]
 pub struct LogMel {
     settings: LogMelSettings,
@@ -129,7 +133,8 @@ impl FrontEnd for LogMel {
     }
 
     fn default_bands(&self) -> BandSettings {
-        BandSettings::touching(38)
+        // The paper's 38 of 128 bins, and the same share of fewer.
+        BandSettings::touching(self.bank.bins() * 38 / 128)
     }
 
     fn extractor(&self) -> Box<dyn Extractor> {

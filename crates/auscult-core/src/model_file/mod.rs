@@ -4,15 +4,26 @@
 
 mod v1;
 
-use crate::{Model, Result};
+use crate::{Model, ModelSettings, Result, ScoreOf};
 
 /// The newest version of the model file.
 pub const VERSION: u32 = v1::VERSION;
 
+impl ModelSettings {
+    /// Whether only version 3 can hold the model.
+    fn has_values(&self) -> bool {
+        !self.weights.is_empty() || self.detector.score_of != ScoreOf::default()
+    }
+}
+
 impl Model {
     /// The version of the file this model is written as: the oldest that can hold it.
     pub fn file_version(&self) -> u32 {
-        if self.settings().storage.is_default() { 1 } else { VERSION }
+        match self.settings() {
+            settings if settings.has_values() => VERSION,
+            settings if settings.storage.is_default() => 1,
+            _ => 2,
+        }
     }
 
     /// The model as bytes: the same model gives the same bytes.

@@ -11,8 +11,14 @@
 //! Version 2 is the same with rounded references, for models whose settings name a `storage`: f16
 //! tensors, or u8 ones with `references.<view>.ranges` beside (f32, references x ranges x [low,
 //! high]; a range is that of sixteen neighbouring positions, 0 and 255 stand for its ends).
+//!
+//! Version 3 adds `weights.<name>` (f32, one axis) for each array of a trained front end, and the
+//! detector's `score_of`.
 
-use std::collections::HashMap;
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::Arc,
+};
 
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use serde::{Deserialize, Serialize};
@@ -26,7 +32,7 @@ use crate::{
     storage::{RANGE_OF, f32_to_half, from_byte, half_to_f32, range_of, to_byte},
 };
 
-pub(super) const VERSION: u32 = 2;
+pub(super) const VERSION: u32 = 3;
 
 const KEY: &str = "auscult";
 
@@ -150,7 +156,28 @@ fn tensors_of(model: &Model) -> Vec<Tensor> {
         let values = members.iter().flat_map(|member| [member.mean, member.deviation]);
         tensors.push(Tensor::of_f64(MEMBERS, vec![members.len(), 2], values));
     }
+    for (name, values) in &*model.settings().weights {
+        tensors.push(Tensor::of_f32(format!("{WEIGHTS}{name}"), vec![values.len()], values));
+    }
     tensors
+}
+
+/// What the names of a trained front end's tensors begin with.
+const WEIGHTS: &str = "weights.";
+
+/// The arrays of a trained front end.
+fn weights(container: &SafeTensors<'_>) -> Result<BTreeMap<String, Vec<f32>>> {
+    let mut weights = BTreeMap::new();
+    for name in container.names() {
+        let Some(own) = name.strip_prefix(WEIGHTS) else { continue };
+        let view = container.tensor(name).map_err(|error| damaged(error.to_string()))?;
+        let values = floats_f32(container, name, view.shape())?;
+        if view.shape().len() != 1 || values.iter().any(|value| !value.is_finite()) {
+            return Err(damaged(format!("tensor {name} is no list of finite numbers")));
+        }
+        weights.insert(own.to_owned(), values);
+    }
+    Ok(weights)
 }
 
 /// Only in files of ensembles.
@@ -264,7 +291,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model> {
     if found != envelope.checksum {
         return Err(damaged("the checksum does not match its contents"));
     }
-    let header: Header = serde_json::from_str(envelope.header.get())
+    let mut header: Header = serde_json::from_str(envelope.header.get())
         .map_err(|error| damaged(format!("its header makes no sense: {error}")))?;
     let count = header.references.len();
     if count == 0 {
@@ -273,9 +300,11 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model> {
     let members = usize::from(header.settings.detector.ensemble.is_some());
     let storage = header.settings.storage;
     let tensors_a_view = if storage == Storage::Int8 { 2 } else { 1 };
-    if names.len() != tensors_a_view * header.views.len() + 4 + members {
+    let weights = weights(&container)?;
+    if names.len() != tensors_a_view * header.views.len() + 4 + members + weights.len() {
         return Err(damaged(format!("it has {} tensors", names.len())));
     }
+    header.settings.weights = Arc::new(weights);
     if header.views.iter().enumerate().any(|(at, view)| header.views[..at].contains(view)) {
         return Err(damaged("it names a view twice"));
     }

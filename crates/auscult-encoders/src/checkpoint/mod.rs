@@ -13,7 +13,7 @@ use std::{collections::BTreeMap, fmt, ops::Range, path::Path};
 use auscult_kernels::MappedFile;
 use serde_json::Value;
 
-pub use self::safetensors::to_safetensors;
+pub use self::safetensors::{NamedTensor, to_safetensors};
 pub(crate) use self::values::Storage;
 use crate::{Error, Result};
 

@@ -52,15 +52,15 @@ fn factor(container: &SafeTensors<'_>, name: &str) -> Option<f32> {
     (view.dtype() == Dtype::F32).then(|| f32::from_le_bytes(bytes))
 }
 
+/// A tensor's name, shape and values, row-major.
+pub type NamedTensor = (String, Vec<usize>, Vec<f32>);
+
 /// Writes f32 tensors and a configuration as safetensors bytes that [`super::Checkpoint`] reads.
 ///
 /// # Errors
 ///
 /// [`Error::Format`] if a tensor does not have the values its shape says.
-pub fn to_safetensors(
-    tensors: &[(String, Vec<usize>, Vec<f32>)],
-    config: Option<&Value>,
-) -> Result<Vec<u8>> {
+pub fn to_safetensors(tensors: &[NamedTensor], config: Option<&Value>) -> Result<Vec<u8>> {
     let refused = |error: safetensors::SafeTensorError| Error::format(error.to_string());
     let bytes: Vec<Vec<u8>> = tensors
         .iter()

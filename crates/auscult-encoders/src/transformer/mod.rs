@@ -11,7 +11,6 @@ mod scratch;
 use auscult_kernels::{Epilogue, Isa, LayerNorm, Rows, RowsMut, layer_norm_rows, row_stride};
 use rayon::prelude::*;
 
-pub use self::linear::Precision;
 use self::{attention::Attention, scratch::room};
 pub(crate) use self::{
     attention::{Gate, HeadMemory},
@@ -19,6 +18,7 @@ pub(crate) use self::{
     position::RelativeBias,
     scratch::{Scratch, Work},
 };
+pub use self::{linear::Precision, position::relative_bucket};
 
 /// How many threads one forward pass uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

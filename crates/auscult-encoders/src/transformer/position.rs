@@ -23,21 +23,27 @@ impl RelativeBias {
         }
     }
 
-    /// Half of the buckets for each direction; in each, half for exact distances, the rest in
-    /// logarithmic steps up to the largest distance.
     fn bucket(&self, distance: isize) -> usize {
-        let half = self.buckets / 2;
-        let offset = if distance > 0 { half } else { 0 };
-        let distance = distance.unsigned_abs();
-        let exact = half / 2;
-        if distance < exact {
-            return offset + distance;
-        }
-        // In f32 and in this order, as the official code does it: buckets at the edges depend on it.
-        let scale = (self.max_distance as f64 / exact as f64).ln() as f32;
-        let steps = (distance as f32 / exact as f32).ln() / scale * (half - exact) as f32;
-        offset + (exact + steps as usize).min(half - 1)
+        relative_bucket(distance, self.buckets, self.max_distance)
     }
+}
+
+/// The bucket of a distance (key minus query) among BEATs' relative positions.
+///
+/// Half of the buckets for each direction; in each, half for exact distances, the rest in
+/// logarithmic steps up to the largest distance.
+pub fn relative_bucket(distance: isize, buckets: usize, max_distance: usize) -> usize {
+    let half = buckets / 2;
+    let offset = if distance > 0 { half } else { 0 };
+    let distance = distance.unsigned_abs();
+    let exact = half / 2;
+    if distance < exact {
+        return offset + distance;
+    }
+    // In f32 and in this order, as the official code does it: buckets at the edges depend on it.
+    let scale = (max_distance as f64 / exact as f64).ln() as f32;
+    let steps = (distance as f32 / exact as f32).ln() / scale * (half - exact) as f32;
+    offset + (exact + steps as usize).min(half - 1)
 }
 
 #[cfg(test)]

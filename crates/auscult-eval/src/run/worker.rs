@@ -12,6 +12,7 @@ use auscult_core::{
     References, View,
     calibration::gamma::{GammaFit, GammaForm},
 };
+use auscult_training::autoencoder::{Form, SpectrogramFrontEnd};
 use serde_json::json;
 
 use super::section::{DiagnosticsResult, SECTIONS_FOLDER, SectionResult, SystemResult, TestClip};
@@ -22,7 +23,7 @@ use crate::{
     features::Features,
     metrics::{Domain, Label},
     protocol::DiagnosticsRequest,
-    systems::{self, BackEnd, SectionVectors, SystemScores, SystemSettings, fuse},
+    systems::{self, BackEnd, Networks, SectionVectors, SystemScores, SystemSettings, fuse},
 };
 
 /// Makes a front end from its name and convention, or says why it cannot.
@@ -30,7 +31,7 @@ pub type FrontEndMaker<'a> = dyn Fn(&str, Option<&str>, ClipLength) -> std::resu
     + Sync
     + 'a;
 
-/// The front ends of the core.
+/// The front ends of the core, and the spectrograms autoencoders are trained on.
 ///
 /// # Errors
 ///
@@ -40,6 +41,11 @@ pub fn built_in_front_end(
     convention: Option<&str>,
     length: ClipLength,
 ) -> std::result::Result<Arc<dyn FrontEnd>, String> {
+    if name == SpectrogramFrontEnd::NAME {
+        let form = convention.map_or(Ok(Form::default()), str::parse);
+        let front_end = form.and_then(|form| SpectrogramFrontEnd::new(form, length));
+        return front_end.map(|made| Arc::new(made) as _).map_err(|error| error.to_string());
+    }
     FrontEndSettings::named(name, convention)
         .and_then(|settings| settings.build(length))
         .map_err(|error| error.to_string())
@@ -204,12 +210,13 @@ impl Work<'_> {
         let clips = count * (group.train.len() + group.test.len());
         self.settings.progress.section(&group.name(), clips);
         let vectors = self.vectors(&mut result, group, archives)?;
+        let networks = Networks::default();
         let mut scores: BTreeMap<&str, std::result::Result<SystemScores, String>> = BTreeMap::new();
         for system in self.systems.iter().filter(|system| system.back_end != BackEnd::Fusion) {
             if self.settings.progress.is_stopped() {
                 return None;
             }
-            scores.insert(&system.name, self.score(system, &vectors));
+            scores.insert(&system.name, self.score(system, &vectors, &networks));
         }
         for system in self.systems.iter().filter(|system| system.back_end == BackEnd::Fusion) {
             let fused = fuse_members(system, &scores);
@@ -286,6 +293,7 @@ impl Work<'_> {
         &self,
         system: &SystemSettings,
         vectors: &BTreeMap<&FrontEndKey, Vectors>,
+        networks: &Networks,
     ) -> std::result::Result<SystemScores, String> {
         let key = system.front_end_key();
         let features = match self.front_ends.get(&key) {
@@ -296,7 +304,7 @@ impl Work<'_> {
         let Some(vectors) = vectors.get(&key) else {
             return Err(format!("front end {} gave no vectors", key.0));
         };
-        let section = SectionVectors { train: &vectors.train, test: &vectors.test };
+        let section = SectionVectors { train: &vectors.train, test: &vectors.test, networks };
         systems::score(system, &**features.front_end(), section).map_err(|error| error.to_string())
     }
 }

@@ -1,5 +1,6 @@
 //! 4. Systems: a front end and a back end by name, and what they make of a section.
 
+mod autoencoder;
 mod fusion;
 mod gaussian;
 mod k_means;
@@ -12,6 +13,7 @@ mod vectors;
 use auscult_core::{ClipVectors, References};
 
 pub use self::{
+    autoencoder::Networks,
     fusion::fuse,
     settings::{BackEnd, Mixup, Sweep, SystemSettings},
 };
@@ -34,6 +36,8 @@ pub struct SectionVectors<'a> {
     pub train: &'a References,
     /// The test clips.
     pub test: &'a [ClipVectors],
+    /// Networks trained on these training clips, so that two scores of one do not train it twice.
+    pub networks: &'a Networks,
 }
 
 /// Fits a system on a section and scores its test clips.
@@ -57,6 +61,7 @@ pub fn score(
         BackEnd::PcaResidual => vectors::score(system, section, &gaussian::PcaResidual),
         BackEnd::Mixture => vectors::score(system, section, &mixture::MixtureModel),
         BackEnd::KMeans => vectors::score(system, section, &k_means::KMeansModel),
+        BackEnd::Autoencoder => autoencoder::score(system, section),
         BackEnd::Fusion => Err(Error::Setting {
             setting: "back end",
             allowed: "one that scores by itself".to_owned(),

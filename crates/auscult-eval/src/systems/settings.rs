@@ -6,6 +6,7 @@ use auscult_core::{
     BandSettings, BeamSettings, Combine, DensityExponent, DensityRule, FrontEnd, Method, Metric,
     View, baselines::genrep::Standardisation,
 };
+use auscult_training::autoencoder::ErrorScore;
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
@@ -29,6 +30,8 @@ pub enum BackEnd {
     Mixture,
     /// Cosine distance to the nearest of k centres.
     KMeans,
+    /// The autoencoder of the DCASE or MIMII baseline, trained on the section.
+    Autoencoder,
     /// Standardised scores of other systems combined.
     Fusion,
 }
@@ -109,6 +112,15 @@ pub struct SystemSettings {
     pub variance_share: f64,
     /// How much of the covariance is replaced by a multiple of the identity.
     pub shrinkage: f64,
+    /// How an autoencoder's errors become scores.
+    #[serde(skip_serializing_if = "is_squared_error")]
+    pub error_score: ErrorScore,
+    /// Times an autoencoder sees each window, if not the baseline's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epochs: Option<usize>,
+    /// The seed of an autoencoder, if not the baseline's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
     /// The systems a fusion is made of.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub members: Vec<String>,
@@ -151,6 +163,9 @@ impl Default for SystemSettings {
             components: 16,
             variance_share: 0.95,
             shrinkage: 0.1,
+            error_score: ErrorScore::default(),
+            epochs: None,
+            seed: None,
             members: Vec::new(),
             paper: BTreeMap::new(),
             detector: None,
@@ -158,6 +173,11 @@ impl Default for SystemSettings {
             x: None,
         }
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_squared_error(score: &ErrorScore) -> bool {
+    *score == ErrorScore::Mse
 }
 
 mod exponent_text {

@@ -11,12 +11,13 @@ use auscult_eval::{
     run::{ResultRow, RunFacts, RunResults, RunSettings, SectionResult, evaluate},
     systems::{BackEnd, SystemSettings},
 };
+use auscult_training::autoencoder::SpectrogramFrontEnd;
 use serde_json::{Value, json};
 
 use super::opening::{self, Bars};
 use crate::{
     Outcome,
-    args::{BackEndName, EvalArguments},
+    args::{AutoencoderArguments, BackEndName, EvalArguments},
     commands::{fit, metrics},
     files,
     printer::Printer,
@@ -33,7 +34,11 @@ pub(super) fn run(arguments: &EvalArguments, printer: &Printer) -> anyhow::Resul
     if let Some(path) = &arguments.scores {
         files::check_result_target(path, &arguments.data.data)?;
     }
-    let (clip, front_end) = fit::front_end(&arguments.front_end)?;
+    let (clip, mut front_end) = fit::front_end(&arguments.front_end)?;
+    if arguments.back_end == BackEndName::Autoencoder {
+        let form = arguments.autoencoder.network;
+        front_end = Arc::new(SpectrogramFrontEnd::new(form, clip.check()?)?);
+    }
     let system = system(arguments, &*front_end)?;
     let channel = reading::channel(&arguments.front_end.channel)?;
     let dataset =
@@ -92,6 +97,7 @@ fn system(arguments: &EvalArguments, front_end: &dyn FrontEnd) -> anyhow::Result
             BackEndName::PcaResidual => BackEnd::PcaResidual,
             BackEndName::Gmm => BackEnd::Mixture,
             BackEndName::KMeans => BackEnd::KMeans,
+            BackEndName::Autoencoder => return Ok(autoencoder(arguments)),
         },
         front_end: name.clone(),
         convention: arguments.front_end.convention.clone(),
@@ -99,6 +105,20 @@ fn system(arguments: &EvalArguments, front_end: &dyn FrontEnd) -> anyhow::Result
         standardisation: Standardisation::LeftOut,
         ..SystemSettings::default()
     })
+}
+
+fn autoencoder(arguments: &EvalArguments) -> SystemSettings {
+    let AutoencoderArguments { network, error_score, epochs, seed } = arguments.autoencoder;
+    SystemSettings {
+        name: SYSTEM.to_owned(),
+        back_end: BackEnd::Autoencoder,
+        front_end: SpectrogramFrontEnd::NAME.to_owned(),
+        convention: Some(network.name().to_owned()),
+        error_score,
+        epochs,
+        seed: Some(seed),
+        ..SystemSettings::default()
+    }
 }
 
 fn gather(

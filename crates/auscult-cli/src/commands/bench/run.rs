@@ -25,7 +25,7 @@ use crate::{
 };
 
 /// The protocols that come with the program.
-const PROTOCOLS: [(&str, &str); 9] = [
+const PROTOCOLS: [(&str, &str); 10] = [
     ("table-3", include_str!("../../../../../protocols/table-3.toml")),
     ("table-5", include_str!("../../../../../protocols/table-5.toml")),
     ("figure-windows", include_str!("../../../../../protocols/figure-windows.toml")),
@@ -34,6 +34,7 @@ const PROTOCOLS: [(&str, &str); 9] = [
     ("diagnostics", include_str!("../../../../../protocols/diagnostics.toml")),
     ("genrep", include_str!("../../../../../protocols/genrep.toml")),
     ("baselines", include_str!("../../../../../protocols/baselines.toml")),
+    ("trained", include_str!("../../../../../protocols/trained.toml")),
     ("my-folder", include_str!("../../../../../protocols/my-folder.toml")),
 ];
 

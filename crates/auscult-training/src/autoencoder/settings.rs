@@ -1,0 +1,223 @@
+//! What is trained, and how its errors become a score.
+
+use std::{fmt, str::FromStr};
+
+use auscult_core::features::LogMelConvention;
+use serde::{Deserialize, Serialize};
+
+use crate::{Error, Result};
+
+/// Which network.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Form {
+    /// The DCASE baseline since 2020: 5 frames of 128 bins, 640-128-128-128-128-8 and back, batch
+    /// normalisation after every layer but the last.
+    #[default]
+    Dcase,
+    /// The MIMII baseline: 5 frames of 64 bins, 320-64-64-8 and back, no normalisation.
+    Mimii,
+}
+
+/// Frames a network sees at once.
+pub(crate) const FRAMES: usize = 5;
+
+impl Form {
+    /// Every form.
+    pub const ALL: &'static [Self] = &[Self::Dcase, Self::Mimii];
+
+    /// The name users type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dcase => "dcase",
+            Self::Mimii => "mimii",
+        }
+    }
+
+    /// The spectrogram it reads.
+    pub fn convention(self) -> LogMelConvention {
+        match self {
+            Self::Dcase => LogMelConvention::Dcase,
+            Self::Mimii => LogMelConvention::Mimii,
+        }
+    }
+
+    /// Mel bins of a frame.
+    pub fn bins(self) -> usize {
+        match self {
+            Self::Dcase => 128,
+            Self::Mimii => 64,
+        }
+    }
+
+    /// Values of each layer, from the input to the output.
+    pub(crate) fn widths(self) -> &'static [usize] {
+        match self {
+            Self::Dcase => &[640, 128, 128, 128, 128, 8, 128, 128, 128, 128, 640],
+            Self::Mimii => &[320, 64, 64, 8, 64, 64, 320],
+        }
+    }
+
+    pub(crate) fn has_batch_norm(self) -> bool {
+        self == Self::Dcase
+    }
+}
+
+impl fmt::Display for Form {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for Form {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let found = Self::ALL.iter().copied().find(|choice| choice.name() == text);
+        found.ok_or_else(|| Error::setting("autoencoder form", "dcase or mimii", text))
+    }
+}
+
+/// How the errors of a clip become its score.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ErrorScore {
+    /// Mean squared error over frames and bins.
+    #[default]
+    Mse,
+    /// Selective Mahalanobis distance: the mean over frames of d' S^-1 d, with the covariance S of
+    /// each domain's training errors; the smaller domain counts.
+    Mahalanobis,
+    /// The same as the official program reduces it: the mean over all pairs of frames of
+    /// d1' S^-1 d2, which is the distance of the clip's mean error.
+    MahalanobisOfficial,
+}
+
+impl ErrorScore {
+    /// Every score.
+    pub const ALL: &'static [Self] = &[Self::Mse, Self::Mahalanobis, Self::MahalanobisOfficial];
+
+    /// The name users type.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mse => "mse",
+            Self::Mahalanobis => "mahalanobis",
+            Self::MahalanobisOfficial => "mahalanobis-official",
+        }
+    }
+}
+
+impl fmt::Display for ErrorScore {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl FromStr for ErrorScore {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self> {
+        let found = Self::ALL.iter().copied().find(|choice| choice.name() == text);
+        let allowed = "mse, mahalanobis or mahalanobis-official";
+        found.ok_or_else(|| Error::setting("error score", allowed, text))
+    }
+}
+
+/// How an autoencoder is trained; the default values are the baselines'.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TrainingSettings {
+    /// Which network.
+    pub form: Form,
+    /// Times every window is seen.
+    pub epochs: usize,
+    /// Windows of a step.
+    pub batch: usize,
+    /// Step size of Adam.
+    pub learning_rate: f64,
+    /// Share of the clips that is not trained on but tells how well unseen sound is reconstructed.
+    pub validation_share: f64,
+    /// Decides the first weights, the order of windows and which clips validate.
+    pub seed: u64,
+}
+
+impl TrainingSettings {
+    /// The baseline's settings of a form.
+    pub fn of(form: Form) -> Self {
+        let (epochs, batch) = match form {
+            Form::Dcase => (100, 256),
+            Form::Mimii => (50, 512),
+        };
+        Self { form, epochs, batch, learning_rate: 1e-3, validation_share: 0.1, seed: 13_711 }
+    }
+
+    /// Steps of a training on so many clips of so many frames.
+    pub fn steps(&self, clips: usize, frames: usize) -> usize {
+        let used = clips - (clips as f64 * self.validation_share).round() as usize;
+        let windows = used * (frames + 1).saturating_sub(FRAMES);
+        windows.div_ceil(self.batch.max(1)) * self.epochs
+    }
+
+    /// Steps below which the network is hardly trained: batch normalisation keeps 99 % of what it
+    /// knew at each step, and starts from nothing.
+    pub const FEWEST_USEFUL_STEPS: usize = 500;
+
+    /// Refuses settings that cannot be trained with.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] with the one that is out of range.
+    pub fn check(&self) -> Result<()> {
+        let require = |name: &'static str, allowed: &str, got: String, holds: bool| {
+            if holds { Ok(()) } else { Err(Error::setting(name, allowed, got)) }
+        };
+        let Self { epochs, batch, learning_rate, validation_share, .. } = *self;
+        require("epochs", "1 to 100000", epochs.to_string(), (1..=100_000).contains(&epochs))?;
+        require("batch", "2 to 65536", batch.to_string(), (2..=65_536).contains(&batch))?;
+        let rate = learning_rate > 0.0 && learning_rate <= 1.0;
+        require("learning rate", "above 0, at most 1", learning_rate.to_string(), rate)?;
+        let share = (0.0..=0.5).contains(&validation_share);
+        require("validation share", "0 to 0.5", validation_share.to_string(), share)
+    }
+}
+
+impl Default for TrainingSettings {
+    fn default() -> Self {
+        Self::of(Form::default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_is_read_back() {
+        for form in Form::ALL {
+            assert_eq!(form.name().parse::<Form>().unwrap(), *form);
+            assert_eq!(form.widths().first(), form.widths().last());
+            assert_eq!(form.widths()[0], FRAMES * form.bins());
+        }
+        for score in ErrorScore::ALL {
+            assert_eq!(score.name().parse::<ErrorScore>().unwrap(), *score);
+            let json = serde_json::to_value(score).unwrap();
+            assert_eq!(json, score.name());
+        }
+        let error = "rmse".parse::<ErrorScore>().unwrap_err().to_string();
+        assert!(error.contains("mahalanobis-official") && error.contains("rmse"), "{error}");
+    }
+
+    #[test]
+    fn settings_out_of_range_are_refused_with_the_value() {
+        let base = TrainingSettings::default();
+        for (settings, text) in [
+            (TrainingSettings { epochs: 0, ..base.clone() }, "epochs"),
+            (TrainingSettings { batch: 1, ..base.clone() }, "batch"),
+            (TrainingSettings { learning_rate: f64::NAN, ..base.clone() }, "NaN"),
+            (TrainingSettings { validation_share: 0.9, ..base.clone() }, "0.9"),
+        ] {
+            assert!(settings.check().unwrap_err().to_string().contains(text), "{settings:?}");
+        }
+        base.check().unwrap();
+    }
+}

@@ -1,0 +1,166 @@
+//! How a run goes: a line a step, as a table and as a picture.
+
+use std::{fmt::Write, fs, path::Path};
+
+use crate::{Error, Result};
+
+/// One update.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct StepFacts {
+    /// Which one, from 1.
+    pub step: usize,
+    /// Mean ArcFace loss of its clips.
+    pub loss: f64,
+    /// Share of its clips whose nearest class is theirs.
+    pub accuracy: f64,
+    /// Its step size.
+    pub learning_rate: f64,
+    /// The length of its gradient, before it was shortened.
+    pub gradient: f64,
+    /// Seconds since the run was started or continued.
+    pub seconds: f64,
+}
+
+const HEADER: &str = "step,loss,accuracy,learning_rate,gradient,seconds";
+
+/// The curve as CSV; numbers are read back to the bit.
+pub(super) fn to_csv(curve: &[StepFacts]) -> String {
+    let mut text = format!("{HEADER}\n");
+    for facts in curve {
+        let StepFacts { step, loss, accuracy, learning_rate, gradient, seconds } = facts;
+        let _ = writeln!(text, "{step},{loss},{accuracy},{learning_rate},{gradient},{seconds:.3}");
+    }
+    text
+}
+
+/// The first `steps` lines of a curve.
+pub(super) fn read(path: &Path, steps: usize) -> Result<Vec<StepFacts>> {
+    let wrong = |reason: String| Error::File { path: path.to_owned(), reason };
+    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let line = |line: &str| {
+        let numbers: Option<Vec<f64>> = line.split(',').map(|part| part.parse().ok()).collect();
+        let &[step, loss, accuracy, learning_rate, gradient, seconds] = numbers?.as_slice() else {
+            return None;
+        };
+        Some(StepFacts { step: step as usize, loss, accuracy, learning_rate, gradient, seconds })
+    };
+    let curve: Option<Vec<StepFacts>> = text.lines().skip(1).take(steps).map(line).collect();
+    match curve {
+        Some(curve) if curve.len() == steps => Ok(curve),
+        _ => Err(wrong(format!("it is no table of the {steps} steps before the checkpoint"))),
+    }
+}
+
+/// One of a step's numbers.
+type Number = fn(&StepFacts) -> f64;
+
+const WIDTH: f64 = 720.0;
+const HEIGHT: f64 = 200.0;
+const LEFT: f64 = 70.0;
+/// More points than pixels show nothing.
+const MOST_POINTS: usize = 720;
+
+/// Loss, accuracy and step size over updates, one above the other.
+pub(super) fn to_svg(curve: &[StepFacts]) -> String {
+    let panels: [(&str, Number); 3] = [
+        ("ArcFace loss", |facts| facts.loss),
+        ("accuracy", |facts| facts.accuracy),
+        ("learning rate", |facts| facts.learning_rate),
+    ];
+    let total = HEIGHT * panels.len() as f64 + 30.0;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0} {total:.0}\" \
+         font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+        WIDTH + LEFT + 20.0
+    );
+    for (at, (name, value)) in panels.into_iter().enumerate() {
+        panel(&mut svg, curve, name, value, at as f64 * HEIGHT);
+    }
+    let last = curve.last().map_or(0, |facts| facts.step);
+    let _ = writeln!(
+        svg,
+        "<text x=\"{LEFT}\" y=\"{:.0}\">step 1</text>\n<text x=\"{:.0}\" y=\"{:.0}\" \
+         text-anchor=\"end\">step {last}</text>\n</svg>",
+        total - 10.0,
+        LEFT + WIDTH,
+        total - 10.0
+    );
+    svg
+}
+
+fn panel(svg: &mut String, curve: &[StepFacts], name: &str, value: Number, top: f64) {
+    let low = curve.iter().map(value).fold(f64::INFINITY, f64::min);
+    let high = curve.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
+    let span = if high > low { high - low } else { 1.0 };
+    let (head, body) = (top + 20.0, HEIGHT - 40.0);
+    let last = curve.len().saturating_sub(1).max(1) as f64;
+    let stride = curve.len().div_ceil(MOST_POINTS).max(1);
+    let points: Vec<String> = curve
+        .iter()
+        .enumerate()
+        .step_by(stride)
+        .map(|(at, facts)| {
+            let x = LEFT + WIDTH * at as f64 / last;
+            let y = head + body * (1.0 - (value(facts) - low) / span);
+            format!("{x:.1},{y:.1}")
+        })
+        .collect();
+    let label = |y: f64, text: String| {
+        format!("<text x=\"{:.0}\" y=\"{y:.0}\" text-anchor=\"end\">{text}</text>\n", LEFT - 6.0)
+    };
+    let short = |value: f64| {
+        if value != 0.0 && value.abs() < 1e-2 {
+            format!("{value:.1e}")
+        } else {
+            format!("{value:.3}")
+        }
+    };
+    let (high, low) = (label(head + 6.0, short(high)), label(head + body, short(low)));
+    let _ = writeln!(
+        svg,
+        "<text x=\"{LEFT}\" y=\"{:.0}\">{name}</text>\n<rect x=\"{LEFT}\" y=\"{head}\" width=\"{WIDTH}\" \
+         height=\"{body}\" fill=\"none\" stroke=\"#ccc\"/>\n{high}{low}<polyline fill=\"none\" \
+         stroke=\"#1f5fa8\" points=\"{}\"/>",
+        head - 6.0,
+        points.join(" ")
+    );
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn curve(count: usize) -> Vec<StepFacts> {
+        (1..=count)
+            .map(|step| StepFacts {
+                step,
+                loss: 30.0 / step as f64 + 0.1,
+                accuracy: 1.0 - 1.0 / step as f64,
+                learning_rate: 1e-4 / 3.0 * step as f64,
+                gradient: 2.5,
+                seconds: step as f64,
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_curve_is_read_back_to_the_bit_up_to_a_step() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("curve.csv");
+        fs::write(&path, to_csv(&curve(7))).unwrap();
+        assert_eq!(read(&path, 5).unwrap(), curve(5));
+        assert!(read(&path, 8).is_err(), "fewer lines than steps");
+        fs::write(&path, "step\nnonsense").unwrap();
+        assert!(read(&path, 1).unwrap_err().to_string().contains("curve.csv"));
+    }
+
+    #[test]
+    fn a_picture_has_a_line_for_each_number() {
+        for count in [0, 1, 3, 5000] {
+            let svg = to_svg(&curve(count));
+            assert_eq!(svg.matches("<polyline").count(), 3);
+            assert!(svg.contains(&format!("step {count}<")) && !svg.contains("NaN"));
+            assert!(svg.len() < 60_000);
+        }
+    }
+}

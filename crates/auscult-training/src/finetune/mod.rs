@@ -1,0 +1,30 @@
+//! Fine-tuning of encoders: BEATs, EAT and CED learn to tell machines, sections or attributes apart
+//! (the `AnoPatch` recipe), and are then used as any encoder.
+//!
+//! 1. `settings`, `labels`: every number, and what is told apart.
+//! 2. `plan`, `parameters`: an encoder's shape and its arrays.
+//! 3. `augment`, `network`, `head`, `step`: a batch of clips becomes a loss and gradients.
+//! 4. `optimiser`: gradients become smaller losses.
+//! 5. `checkpoint`, `curve`, `run`: a run that can be stopped at any moment.
+
+mod augment;
+mod checkpoint;
+mod curve;
+mod head;
+mod labels;
+mod network;
+mod optimiser;
+mod parameters;
+mod plan;
+mod run;
+mod settings;
+mod step;
+#[cfg(test)]
+mod tests;
+
+pub use self::{
+    curve::StepFacts,
+    labels::Classes,
+    run::{Compute, Finetuned, Flow, LabelledClips, RunPlace, finetune},
+    settings::{Adaptation, FinetuneSettings, LoraTarget, MomentStorage},
+};

@@ -1,0 +1,383 @@
+//! A run: clips in an order by chance, updates, checkpoints, and the encoder that comes of it.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    time::{Duration, Instant},
+};
+
+use auscult_core::ClipSettings;
+use auscult_encoders::{Checkpoint, Encoder, to_safetensors};
+use burn_tensor::{DType, Device};
+use rayon::prelude::*;
+
+use super::{
+    Classes, FinetuneSettings, StepFacts,
+    augment::mask,
+    checkpoint::{self, RunIdentity},
+    curve,
+    head::learn_statistics,
+    optimiser::{self, AdamW},
+    parameters::Parameters,
+    plan::Plan,
+    step::{self, Batch},
+};
+use crate::{Error, Result, random::Random};
+
+/// Clips with their labels.
+pub trait LabelledClips: Sync {
+    /// What a clip is called, in messages.
+    fn name(&self, clip: usize) -> String;
+
+    /// The label of each clip: what is told apart.
+    fn labels(&self) -> &[String];
+
+    /// The samples of a clip, mono at 16 kHz.
+    ///
+    /// # Errors
+    ///
+    /// In words, if it cannot be read.
+    fn samples(&self, clip: usize) -> std::result::Result<Vec<f32>, String>;
+}
+
+/// Where the arithmetic is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Compute {
+    /// The cores of this machine.
+    #[default]
+    Cpu,
+}
+
+impl Compute {
+    fn device(self) -> Device {
+        match self {
+            Self::Cpu => Device::flex().autodiff(),
+        }
+    }
+}
+
+/// Where a run is kept and when it ends early.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RunPlace {
+    /// The run's folder; a run that was stopped in it goes on.
+    pub folder: PathBuf,
+    /// Length and rate of clips.
+    pub clip: ClipSettings,
+    /// Stop after so much time, with a checkpoint.
+    pub at_most: Option<Duration>,
+    /// Where the arithmetic is done.
+    pub compute: Compute,
+}
+
+/// What whoever watches wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    /// Another step.
+    GoOn,
+    /// A checkpoint, and the end.
+    Stop,
+}
+
+/// What a run came to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Finetuned {
+    /// Every step, those before a continuation included.
+    pub curve: Vec<StepFacts>,
+    /// The encoder as it is now, in the layout the loaders read.
+    pub encoder: PathBuf,
+    /// Whether all steps were done.
+    pub is_complete: bool,
+    /// The step a continued run began at.
+    pub continued_from: usize,
+}
+
+/// Files of a run's folder.
+const CHECKPOINT: &str = "checkpoint.safetensors";
+const CURVE: &str = "curve.csv";
+const PICTURE: &str = "curve.svg";
+const ENCODER: &str = "encoder.safetensors";
+const SETTINGS: &str = "settings.json";
+
+/// Fine-tunes an encoder to tell the labels of clips apart.
+///
+/// The folder gets `settings.json`, `curve.csv`, `curve.svg`, `checkpoint.safetensors` every so many
+/// steps, and at the end `encoder.safetensors`. If it has a checkpoint of the same run, the run goes
+/// on from there, with the same numbers as if it had never been stopped: what is drawn by chance
+/// depends on the seed and the step only.
+///
+/// # Errors
+///
+/// If a setting is out of range, labels cannot be learnt, a clip cannot be read, the loss is no
+/// number, or the folder cannot be written or holds another run. The last checkpoint stays.
+pub fn finetune(
+    checkpoint: &Checkpoint,
+    clips: &dyn LabelledClips,
+    settings: &FinetuneSettings,
+    place: &RunPlace,
+    watch: &mut dyn FnMut(&StepFacts) -> Flow,
+) -> Result<Finetuned> {
+    let mut run = Run::new(checkpoint, clips, settings, place)?;
+    let continued_from = run.go_on_from_checkpoint()?;
+    let started = Instant::now();
+    let mut is_stopped = false;
+    while run.step < settings.steps && !is_stopped {
+        let facts = run.update(started)?;
+        run.curve.push(facts);
+        let is_late = place.at_most.is_some_and(|most| started.elapsed() >= most);
+        is_stopped = watch(&facts) == Flow::Stop || is_late;
+        if is_stopped || run.step.is_multiple_of(settings.checkpoint_every) {
+            run.save()?;
+        }
+    }
+    run.save()?;
+    let encoder = run.save_encoder()?;
+    let is_complete = run.step >= settings.steps;
+    Ok(Finetuned { curve: run.curve, encoder, is_complete, continued_from })
+}
+
+struct Run<'a> {
+    encoder: Encoder,
+    clips: &'a dyn LabelledClips,
+    classes: Classes,
+    settings: &'a FinetuneSettings,
+    place: &'a RunPlace,
+    identity: RunIdentity,
+    plan: Plan,
+    parameters: Parameters,
+    optimiser: AdamW,
+    device: Device,
+    step: usize,
+    curve: Vec<StepFacts>,
+    /// The order of clips in one round through them.
+    order: (usize, Vec<usize>),
+}
+
+impl<'a> Run<'a> {
+    fn new(
+        checkpoint: &Checkpoint,
+        clips: &'a dyn LabelledClips,
+        settings: &'a FinetuneSettings,
+        place: &'a RunPlace,
+    ) -> Result<Self> {
+        settings.check()?;
+        let classes = Classes::of(clips.labels(), settings.least_clips)?;
+        let encoder = Encoder::load(checkpoint)?;
+        let length = place.clip.check()?;
+        encoder.buffers(length)?;
+        let tensors = encoder.tensors(checkpoint)?;
+        let plan = Plan::of(&encoder, &tensors, settings)?;
+        let parameters = Parameters::new(tensors, &plan, classes.names().len(), settings);
+        let optimiser = AdamW::new(&parameters, settings.moments);
+        let identity = RunIdentity::new(
+            encoder.name(),
+            encoder.fingerprint().to_owned(),
+            fingerprint(clips),
+            place.clip.seconds,
+            settings.clone(),
+        );
+        let folder = &place.folder;
+        fs::create_dir_all(folder).map_err(file_error(folder))?;
+        let run = Self {
+            encoder,
+            clips,
+            classes,
+            settings,
+            place,
+            identity,
+            plan,
+            parameters,
+            optimiser,
+            device: place.compute.device(),
+            step: 0,
+            curve: Vec::new(),
+            order: (0, Vec::new()),
+        };
+        run.check_columns()?;
+        Ok(run)
+    }
+
+    /// CED has positions for ten seconds only; inference cuts longer clips, training does not.
+    fn check_columns(&self) -> Result<()> {
+        let mut buffers = self.encoder.buffers(self.place.clip.check()?)?;
+        let map = self.encoder.input_map(&[0.0], &mut buffers)?;
+        let columns = map.len() / self.encoder.bins() / PATCH_SIDE;
+        match self.encoder.most_columns() {
+            Some(most) if columns > most => {
+                let allowed = format!("at most {most} patches long for {}", self.encoder.name());
+                Err(Error::setting("clip length", allowed, format!("{columns} patches")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.place.folder.join(name)
+    }
+
+    /// The step to go on from; 0 if there is no checkpoint.
+    fn go_on_from_checkpoint(&mut self) -> Result<usize> {
+        let path = self.path(CHECKPOINT);
+        if path.exists() {
+            let Self { identity, parameters, optimiser, .. } = self;
+            self.step = checkpoint::load(&path, identity, parameters, optimiser)?;
+            self.curve = curve::read(&self.path(CURVE), self.step)?;
+        } else {
+            let settings = serde_json::to_string_pretty(&self.identity).unwrap_or_default();
+            self.write(SETTINGS, settings.as_bytes())?;
+        }
+        Ok(self.step)
+    }
+
+    /// One update: some passes, their mean gradient, and a step against it.
+    fn update(&mut self, started: Instant) -> Result<StepFacts> {
+        let FinetuneSettings { accumulation, batch, learning_rate, .. } = *self.settings;
+        let mut sums: Vec<Vec<f32>> = Vec::new();
+        let (mut loss, mut right) = (0.0, 0);
+        let mut statistics = Vec::new();
+        {
+            let batches: Result<Vec<Batch>> =
+                (0..accumulation).map(|part| self.batch(part)).collect();
+            let leaves = self.parameters.leaves(&self.device, DType::F32);
+            for batch in batches? {
+                let pass = step::pass(
+                    &self.plan,
+                    &leaves,
+                    &batch,
+                    self.settings,
+                    (&self.device, DType::F32),
+                )?;
+                loss += pass.loss / accumulation as f64;
+                right += pass.right;
+                statistics.extend(pass.statistics);
+                if sums.is_empty() {
+                    sums = pass.gradients;
+                } else {
+                    for (sum, gradient) in sums.iter_mut().zip(pass.gradients) {
+                        sum.iter_mut().zip(gradient).for_each(|(sum, more)| *sum += more);
+                    }
+                }
+            }
+        }
+        optimiser::scale(&mut sums, 1.0 / accumulation as f64);
+        let gradient = optimiser::length(&sums);
+        if !loss.is_finite() || !gradient.is_finite() {
+            return Err(Error::Diverged { step: self.step + 1, learning_rate });
+        }
+        if let Some(most) = self.settings.largest_gradient.filter(|&most| gradient > most) {
+            optimiser::scale(&mut sums, most / gradient);
+        }
+        learn_statistics(&mut self.parameters, statistics);
+        self.optimiser.update(&mut self.parameters, &sums, self.settings, self.step);
+        let rate = self.settings.learning_rate_at(self.step);
+        self.step += 1;
+        Ok(StepFacts {
+            step: self.step,
+            loss,
+            accuracy: right as f64 / (batch * accumulation) as f64,
+            learning_rate: rate,
+            gradient,
+            seconds: started.elapsed().as_secs_f64(),
+        })
+    }
+
+    /// The clips of one pass of the step at hand, masked and cut into patches.
+    fn batch(&mut self, part: usize) -> Result<Batch> {
+        let FinetuneSettings { batch, accumulation, .. } = *self.settings;
+        let first = (self.step * accumulation + part) * batch;
+        let chosen: Vec<usize> = (first..first + batch).map(|place| self.clip_at(place)).collect();
+        let (step, seat) = (self.step as u64, part * batch);
+        let patches = self.patches(&chosen, |at| Some([step, (seat + at) as u64]))?;
+        let classes = chosen.iter().map(|&clip| self.classes.members()[clip]).collect();
+        Ok(Batch { patches, classes })
+    }
+
+    /// The clip at a place in the endless order of rounds.
+    fn clip_at(&mut self, place: usize) -> usize {
+        let count = self.clips.labels().len();
+        let round = place / count;
+        if self.order.0 != round || self.order.1.len() != count {
+            let mut order: Vec<usize> = (0..count).collect();
+            Random::of(self.settings.seed, &[ORDER, round as u64]).shuffle(&mut order);
+            self.order = (round, order);
+        }
+        self.order.1[place % count]
+    }
+
+    /// The patches of clips, one after the other; `draw` names the masks of each.
+    fn patches(
+        &self,
+        chosen: &[usize],
+        draw: impl Fn(usize) -> Option<[u64; 2]> + Sync,
+    ) -> Result<Vec<f32>> {
+        let length = self.place.clip.check()?;
+        let of_clip = |buffers: &mut Option<auscult_encoders::Buffers>, at: usize| {
+            let clip = chosen[at];
+            let wrong = |reason: String| Error::Clip { clip: self.clips.name(clip), reason };
+            let samples = self.clips.samples(clip).map_err(wrong)?;
+            if samples.len() < LEAST_SAMPLES {
+                let got = samples.len();
+                let reason = format!("{got} samples; a patch needs {LEAST_SAMPLES}, leave it out");
+                return Err(wrong(reason));
+            }
+            if let Some(at) = samples.iter().position(|sample| !sample.is_finite()) {
+                return Err(wrong(format!("sample {at} is {}; record it again", samples[at])));
+            }
+            let buffers = match buffers {
+                Some(buffers) => buffers,
+                empty => empty.insert(self.encoder.buffers(length)?),
+            };
+            let mut map = self.encoder.input_map(&samples, buffers)?.to_vec();
+            if let Some(draw) = draw(at) {
+                mask(&mut map, self.encoder.bins(), self.settings, draw);
+            }
+            Ok(self.encoder.patches(&map))
+        };
+        let parts: Result<Vec<Vec<f32>>> =
+            (0..chosen.len()).into_par_iter().map_init(|| None, of_clip).collect();
+        Ok(parts?.concat())
+    }
+
+    /// The curve first: a checkpoint never stands beyond it.
+    fn save(&self) -> Result<()> {
+        self.write(CURVE, curve::to_csv(&self.curve).as_bytes())?;
+        self.write(PICTURE, curve::to_svg(&self.curve).as_bytes())?;
+        let path = self.path(CHECKPOINT);
+        checkpoint::save(&path, self.step, &self.identity, &self.parameters, &self.optimiser)
+    }
+
+    fn save_encoder(&self) -> Result<PathBuf> {
+        let bytes = to_safetensors(&self.plan.merged(&self.parameters), self.encoder.config())?;
+        self.write(ENCODER, &bytes)?;
+        Ok(self.path(ENCODER))
+    }
+
+    fn write(&self, name: &str, bytes: &[u8]) -> Result<()> {
+        let path = self.path(name);
+        auscult_store::write_atomically(&path, bytes)
+            .map_err(|error| Error::File { path, reason: error.to_string() })
+    }
+}
+
+/// Tells the order of clips from other draws.
+const ORDER: u64 = 12;
+
+/// Frames of a patch.
+const PATCH_SIDE: usize = 16;
+
+/// Samples of a patch: sixteen frames every 10 ms.
+const LEAST_SAMPLES: usize = PATCH_SIDE * 160;
+
+fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
+    let path = path.to_owned();
+    move |error| Error::File { path, reason: error.to_string() }
+}
+
+/// Names and labels of clips, in their order.
+fn fingerprint(clips: &dyn LabelledClips) -> String {
+    let mut hasher = blake3::Hasher::new();
+    for (clip, label) in clips.labels().iter().enumerate() {
+        hasher.update(format!("{}\n{label}\n", clips.name(clip)).as_bytes());
+    }
+    hasher.finalize().to_hex()[..16].to_owned()
+}

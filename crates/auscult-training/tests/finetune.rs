@@ -1,0 +1,259 @@
+//! Whole runs with CED-tiny on synthetic machines: learning, going on after a kill, bad input.
+
+#![expect(clippy::unwrap_used, reason = "tests fail by panicking")]
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use auscult_core::{ClipSettings, ClipVectors, FrontEnd};
+use auscult_encoders::{Checkpoint, Encoder, EncoderFrontEnd, EncoderSettings};
+use auscult_testing::{ClipRecipe, Machine};
+use auscult_training::{
+    Error, Result,
+    finetune::{
+        Adaptation, Compute, FinetuneSettings, Finetuned, Flow, LabelledClips, LoraTarget,
+        RunPlace, finetune,
+    },
+};
+
+/// Clips of three machines.
+struct Machines {
+    labels: Vec<String>,
+    sounds: Vec<Vec<f32>>,
+}
+
+const KINDS: [(Machine, &str); 3] =
+    [(Machine::Fan, "fan"), (Machine::Pump, "pump"), (Machine::Valve, "valve")];
+
+impl Machines {
+    fn new(takes: u32) -> Self {
+        let (mut labels, mut sounds) = (Vec::new(), Vec::new());
+        for (machine, name) in KINDS {
+            for take in 0..takes {
+                let recipe = ClipRecipe {
+                    seconds: 1.0,
+                    take,
+                    visit: 1 + take % 2,
+                    ..ClipRecipe::new(machine)
+                };
+                labels.push(name.to_owned());
+                sounds.push(recipe.render().unwrap());
+            }
+        }
+        Self { labels, sounds }
+    }
+}
+
+impl LabelledClips for Machines {
+    fn name(&self, clip: usize) -> String {
+        format!("{} {clip}", self.labels[clip])
+    }
+
+    fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    fn samples(&self, clip: usize) -> std::result::Result<Vec<f32>, String> {
+        match self.sounds[clip].as_slice() {
+            [] => Err("no such file".to_owned()),
+            samples => Ok(samples.to_vec()),
+        }
+    }
+}
+
+fn ced_tiny() -> Checkpoint {
+    Checkpoint::from_static(auscult_ced_tiny::WEIGHTS).unwrap()
+}
+
+fn place(folder: &Path) -> RunPlace {
+    RunPlace {
+        folder: folder.to_owned(),
+        clip: ClipSettings { seconds: 1.0, ..ClipSettings::default() },
+        at_most: None,
+        compute: Compute::Cpu,
+    }
+}
+
+/// Few steps of the recipe, on few clips.
+fn quick(steps: usize) -> FinetuneSettings {
+    FinetuneSettings {
+        steps,
+        batch: 6,
+        accumulation: 2,
+        warm_up: 2,
+        time_mask: 10,
+        frequency_mask: 8,
+        largest_gradient: Some(200.0),
+        checkpoint_every: 2,
+        ..FinetuneSettings::default()
+    }
+}
+
+fn lora() -> Adaptation {
+    Adaptation::Lora { rank: 4, alpha: 8.0, targets: vec![LoraTarget::Query, LoraTarget::Value] }
+}
+
+fn run(clips: &Machines, settings: &FinetuneSettings, place: &RunPlace) -> Result<Finetuned> {
+    finetune(&ced_tiny(), clips, settings, place, &mut |_| Flow::GoOn)
+}
+
+fn losses(run: &Finetuned) -> Vec<f64> {
+    run.curve.iter().map(|facts| facts.loss).collect()
+}
+
+#[test]
+fn an_encoder_learns_to_tell_machines_apart_and_is_used_as_any() {
+    let folder = tempfile::tempdir().unwrap();
+    let clips = Machines::new(6);
+    let settings = FinetuneSettings { learning_rate: 5e-4, accumulation: 1, ..quick(16) };
+    let done = run(&clips, &settings, &place(folder.path())).unwrap();
+    assert!(done.is_complete && done.curve.len() == 16);
+    let (first, last) = (done.curve[0], done.curve[15]);
+    assert!(last.loss < first.loss / 2.0, "{} to {}", first.loss, last.loss);
+    assert!(last.accuracy >= 0.9 && last.accuracy > first.accuracy, "{}", last.accuracy);
+    for name in ["settings.json", "curve.csv", "curve.svg", "checkpoint.safetensors"] {
+        assert!(folder.path().join(name).metadata().unwrap().len() > 100, "{name}");
+    }
+    let encoder = Encoder::load(&Checkpoint::open(&done.encoder).unwrap()).unwrap();
+    let before = Encoder::load(&ced_tiny()).unwrap();
+    assert_eq!(encoder.name(), "ced-tiny");
+    assert_ne!(encoder.fingerprint(), before.fingerprint());
+    let length = place(folder.path()).clip.check().unwrap();
+    let vectors = |encoder: Encoder| {
+        let encoder = Arc::new(encoder);
+        let settings = EncoderSettings::for_encoder(&encoder);
+        let front_end = EncoderFrontEnd::new(encoder, settings, length).unwrap();
+        let mut vectors = ClipVectors::for_front_end(&front_end);
+        front_end.extractor().extract_into(&clips.sounds[0], &mut vectors).unwrap();
+        vectors
+    };
+    assert_ne!(vectors(encoder), vectors(before), "its tokens are others");
+}
+
+/// Not a test: what the killed process does.
+#[test]
+fn helper_that_is_killed() {
+    let Ok(folder) = std::env::var("AUSCULT_TRAINING_KILLED") else { return };
+    // Far slower than the killer looks.
+    let mut slowly = |_: &_| {
+        std::thread::sleep(Duration::from_millis(300));
+        Flow::GoOn
+    };
+    let settings = FinetuneSettings { adaptation: lora(), ..quick(7) };
+    let clips = Machines::new(4);
+    let _ = finetune(&ced_tiny(), &clips, &settings, &place(Path::new(&folder)), &mut slowly);
+}
+
+#[test]
+fn a_killed_run_goes_on_with_the_same_numbers() {
+    let [killed, whole] = [(); 2].map(|()| tempfile::tempdir().unwrap());
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "helper_that_is_killed"])
+        .env("AUSCULT_TRAINING_KILLED", killed.path())
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    let checkpoint = killed.path().join("checkpoint.safetensors");
+    let started = Instant::now();
+    while !checkpoint.exists() && started.elapsed() < Duration::from_secs(60) {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    // SIGKILL: nothing is tidied up.
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(!killed.path().join("encoder.safetensors").exists(), "it was not done yet");
+    let settings = FinetuneSettings { adaptation: lora(), ..quick(7) };
+    let clips = Machines::new(4);
+    let went_on = run(&clips, &settings, &place(killed.path())).unwrap();
+    let at_once = run(&clips, &settings, &place(whole.path())).unwrap();
+    assert!(went_on.continued_from >= 2, "from {}", went_on.continued_from);
+    assert_eq!(losses(&went_on), losses(&at_once), "the same curve to the bit");
+    let bytes = |run: &Finetuned| fs::read(&run.encoder).unwrap();
+    assert!(bytes(&went_on) == bytes(&at_once), "the same encoder to the bit");
+}
+
+#[test]
+fn a_run_ends_on_time_and_goes_on_later() {
+    let folder = tempfile::tempdir().unwrap();
+    let clips = Machines::new(3);
+    let settings = FinetuneSettings { adaptation: lora(), ..quick(3) };
+    let hurried = RunPlace { at_most: Some(Duration::ZERO), ..place(folder.path()) };
+    let first = run(&clips, &settings, &hurried).unwrap();
+    assert!(!first.is_complete && first.curve.len() == 1);
+    let rest = run(&clips, &settings, &place(folder.path())).unwrap();
+    assert!(rest.is_complete && rest.continued_from == 1 && rest.curve.len() == 3);
+    // Done is done: nothing is trained twice.
+    assert_eq!(run(&clips, &settings, &place(folder.path())).unwrap().continued_from, 3);
+}
+
+#[test]
+fn a_checkpoint_of_something_else_is_refused_and_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let clips = Machines::new(3);
+    let settings = FinetuneSettings { adaptation: lora(), ..quick(2) };
+    run(&clips, &settings, &place(folder.path())).unwrap();
+    let path = folder.path().join("checkpoint.safetensors");
+    let kept = fs::read(&path).unwrap();
+    let refused = |settings: &FinetuneSettings, clips: &Machines, text: &str| {
+        let error = run(clips, settings, &place(folder.path())).unwrap_err();
+        assert!(error.to_string().contains(text), "{error}");
+    };
+    refused(&FinetuneSettings { seed: 5, ..settings.clone() }, &clips, "it is of seed 0");
+    refused(&quick(2), &clips, "adaptation");
+    refused(&settings, &Machines::new(4), "it is of clips");
+    assert!(fs::read(&path).unwrap() == kept);
+    fs::write(&path, &kept[..kept.len() / 2]).unwrap();
+    refused(&settings, &clips, "damaged");
+    fs::write(&path, auscult_ced_tiny::WEIGHTS).unwrap();
+    refused(&settings, &clips, "no checkpoint of a run");
+}
+
+#[test]
+fn clips_that_cannot_be_used_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let settings = FinetuneSettings { adaptation: lora(), ..quick(2) };
+    let with = |samples: Vec<f32>| {
+        let mut clips = Machines::new(2);
+        clips.sounds[1] = samples;
+        run(&clips, &settings, &place(folder.path())).unwrap_err().to_string()
+    };
+    assert!(with(Vec::new()).contains("fan 1: no such file"));
+    let short = with(vec![0.1; 100]);
+    assert!(short.contains("fan 1: 100 samples; a patch needs 2560"), "{short}");
+    let damaged = with(vec![f32::NAN; 16_000]);
+    assert!(damaged.contains("fan 1: sample 0 is NaN"), "{damaged}");
+    let mut one_class = Machines::new(2);
+    one_class.labels.fill("fan".to_owned());
+    let error = run(&one_class, &settings, &place(folder.path())).unwrap_err();
+    assert!(matches!(error, Error::Labels { .. }), "{error}");
+    let mut long = place(folder.path());
+    long.clip.seconds = 20.0;
+    let error = run(&Machines::new(2), &settings, &long).unwrap_err().to_string();
+    assert!(error.contains("clip length") && error.contains("ced-tiny"), "{error}");
+}
+
+/// A disk that takes no more: whatever cannot be written is named, the last checkpoint stays.
+#[test]
+fn what_cannot_be_written_leaves_the_last_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let clips = Machines::new(3);
+    let settings = FinetuneSettings { adaptation: lora(), ..quick(4) };
+    let blocked: PathBuf = folder.path().join("curve.svg");
+    let mut block = |facts: &auscult_training::finetune::StepFacts| {
+        if facts.step == 3 {
+            fs::remove_file(&blocked).unwrap();
+            fs::create_dir(&blocked).unwrap();
+        }
+        Flow::GoOn
+    };
+    let place = place(folder.path());
+    let error = finetune(&ced_tiny(), &clips, &settings, &place, &mut block).unwrap_err();
+    assert!(error.to_string().contains("curve.svg"), "{error}");
+    fs::remove_dir(&blocked).unwrap();
+    assert_eq!(run(&clips, &settings, &place).unwrap().continued_from, 2);
+}
