@@ -2,7 +2,7 @@
 
 use auscult_core::{
     BandSettings, BeamSettings, CalibrationScheme, ClipSettings, FalseAlarmRate, FrontEndIdentity,
-    Model, ModelSettings, Promise, References, Result, Storage, View,
+    Model, ModelSettings, Promise, References, Result, Storage, View, Weights,
     calibration::{
         gamma::{GammaFit, GammaForm},
         tail::extrapolate,
@@ -113,6 +113,7 @@ fn fit(
         calibration: scheme,
         alarm: None,
         storage: Storage::default(),
+        weights: Weights::default(),
     };
     Model::fit(settings, references.clone())
 }
