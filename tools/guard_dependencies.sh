@@ -3,8 +3,8 @@
 # 1. auscult-core depends on nothing outside tools/core_dependencies.txt, and the list has no name
 #    too many;
 # 2. nothing of auscult-core is built from C;
-# 3. tokio is below auscult-monitor, auscult-server and auscult-cli only, pyo3 below
-#    auscult-python only;
+# 3. tokio is below auscult-monitor, auscult-server and auscult-cli only (and auscult-training on
+#    WebAssembly), pyo3 below auscult-python only;
 # 4. the tensor library is below auscult-training only, and by feature.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -82,7 +82,8 @@ only() {
         fi
     done
 }
-only tokio auscult-monitor auscult-server auscult-cli
+# The tensor library of auscult-training has it on WebAssembly alone.
+only tokio auscult-monitor auscult-server auscult-cli auscult-training
 only pyo3 auscult-python
 
 # 4. The tensor library.

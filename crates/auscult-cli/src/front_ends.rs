@@ -108,9 +108,11 @@ fn one(
     length: ClipLength,
 ) -> anyhow::Result<Arc<dyn FrontEnd>> {
     if EncoderLibrary::knows(name) {
-        anyhow::ensure!(convention.is_none(), "{name} has one form only; leave out --convention");
         let request = EncoderRequest {
-            layers: encoder.layer.clone(),
+            layers: match convention {
+                Some(convention) => vec![layer(name, convention)?],
+                None => encoder.layer.clone(),
+            },
             rows_per_band: encoder.rows_per_band,
             class_token: encoder.class_token,
             precision: encoder.precision,
@@ -133,4 +135,15 @@ fn one(
          + joins several",
         known.join(", ")
     )
+}
+
+/// The layer a convention of an encoder names, such as `layer-6`: for protocols and members of
+/// ensembles, which have no options of their own.
+fn layer(name: &str, convention: &str) -> anyhow::Result<usize> {
+    let number = convention.strip_prefix("layer-").and_then(|number| number.parse().ok());
+    number.ok_or_else(|| {
+        anyhow::anyhow!(
+            "{name} has no convention {convention:?}; its forms are layers, such as layer-6"
+        )
+    })
 }

@@ -72,7 +72,7 @@ fn what_encoders_cannot_do_is_refused() {
         ("--front-end ced --class-token", "class token must be left out: ced-tiny has none"),
         ("--front-end ced --sample-rate 8000", "sample rate must be 16000 Hz for ced-tiny"),
         ("--front-end ced --clip-seconds 0.5", "clip length must be 1 to 30 seconds"),
-        ("--front-end ced --convention s15", "ced has one form only"),
+        ("--front-end ced --convention s15", "ced has no convention \"s15\"; its forms are layers"),
         (
             "--front-end mfcc --layer 8",
             "--layer is for encoders (ced, beats, eat) and mfcc is none",
