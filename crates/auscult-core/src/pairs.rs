@@ -37,6 +37,12 @@ pub(crate) struct RowBuffer {
 /// they are asked for, so that memory grows with the references and not with their square.
 const MOST_KEPT: usize = 4096;
 
+/// Bounds of narrower bands are computed again sooner than they are fetched from memory ...
+const NARROW: usize = 256;
+
+/// ... unless they are so few that they stay in a near cache.
+const MOST_KEPT_NARROW: usize = 512;
+
 /// Panels whose bounds are computed together, by one thread: they read a chunk of the others from
 /// a near cache.
 const BLOCK: usize = 8;
@@ -57,7 +63,8 @@ impl<'a> BandPairs<'a> {
         let panels = band.panels(matrix, axis_len);
         let metric = band.metric();
         let mut pairs = Self { band, matrix, axis_len, metric, panels, kept: None };
-        if band.len() <= MOST_KEPT {
+        let is_narrow = pairs.panels.width() < NARROW;
+        if band.len() <= if is_narrow { MOST_KEPT_NARROW } else { MOST_KEPT } {
             pairs.kept = Some(pairs.all_bounds());
         }
         pairs
