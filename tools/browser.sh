@@ -5,6 +5,7 @@
 # accessibility checker from npm, below the target folder. Screenshots stay in target/browser/shots.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source tools/packages.sh
 
 work="${CARGO_TARGET_DIR:-$PWD/target}/browser"
 mkdir -p "$work/shots" "$work/reports"
@@ -12,14 +13,7 @@ mkdir -p "$work/shots" "$work/reports"
 missing=()
 command -v chromium >/dev/null || missing+=(chromium)
 command -v npm >/dev/null || missing+=(nodejs npm)
-if [ ${#missing[@]} -gt 0 ]; then
-    echo "installing ${missing[*]}"
-    as_root=()
-    [ "$(id -u)" -eq 0 ] || as_root=(sudo)
-    "${as_root[@]}" apt-get update -qq
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
-        apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
-fi
+install_packages "${missing[@]}"
 cp tools/browser/package.json tools/browser/*.mjs "$work"
 npm install --prefix "$work" --no-package-lock --no-audit --no-fund --loglevel=error
 

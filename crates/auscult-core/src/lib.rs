@@ -44,6 +44,7 @@ mod parallel;
 pub mod pooling;
 mod products;
 pub mod quality;
+pub mod random;
 pub mod score;
 mod search;
 pub mod storage;

@@ -6,6 +6,8 @@ pub mod golden;
 pub mod machines;
 pub mod tree;
 pub mod wav;
+#[cfg(feature = "golden")]
+pub mod weights;
 
 pub use error::{Error, Result};
 pub use machines::{ClipRecipe, Domain, Fault, Machine};

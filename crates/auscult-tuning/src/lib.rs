@@ -14,7 +14,6 @@ pub mod auc;
 pub mod candidate;
 mod error;
 pub mod pseudo;
-mod random;
 pub mod ranking;
 pub mod settings;
 mod spectrum;

@@ -6,9 +6,10 @@
 
 use std::f64::consts::TAU;
 
+use auscult_core::random::Random;
 use serde::{Deserialize, Serialize};
 
-use crate::{random::Random, spectrum::Spectrum};
+use crate::spectrum::Spectrum;
 
 /// The kinds of pseudo-anomaly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

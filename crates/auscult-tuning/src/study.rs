@@ -2,7 +2,7 @@
 
 use auscult_core::{
     ClipLength, ClipSettings, ClipVectors, Detector, Extractor, FittedBeam, FrontEnd,
-    FrontEndIdentity, FrontEndSettings, Groups, Provenance, References, memory,
+    FrontEndIdentity, FrontEndSettings, Groups, Provenance, References, memory, random::Random,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Candidate, Change, Error, Kind, Result,
     auc::{JackknifedAuc, jackknife_error},
-    random::Random,
 };
 
 /// A normal clip and where it came from.

@@ -7,16 +7,13 @@ use auscult_training::autoencoder::{
     AutoencoderModelSettings, SpectrogramFrontEnd, TrainingSettings, fit_model,
 };
 
-use super::{
-    fit,
-    gathering::{Gathered, gather},
-};
+use super::{fit, gathering::Gathered};
 use crate::{
     Outcome,
     args::{AutoencoderArguments, FitArguments},
     files, interrupt,
     printer::Printer,
-    progress, reading,
+    progress,
 };
 
 pub(super) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result<Outcome> {
@@ -29,21 +26,8 @@ pub(super) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
     let spectrogram = SpectrogramFrontEnd::new(autoencoder.training.form, clip.check()?)?;
     let settings = model_settings(arguments, clip, &spectrogram);
     let reading = fit::reading(&arguments.input, &asked.channel, clip, Arc::new(spectrogram))?;
-    let visits = &arguments.visits;
-    let (sources, problems) = reading::expand_normal(
-        &arguments.input.paths,
-        visits.visit.as_deref(),
-        visits.domain.as_deref(),
-        printer,
-    )?;
-    let mut gathered = gather(sources, &reading, None, printer)?;
-    gathered.counts.skipped += problems;
-    anyhow::ensure!(
-        gathered.read_all,
-        "stopped: no model was written, {} is as it was",
-        arguments.output.display()
-    );
-    let Gathered { references, counts, quality, .. } = gathered;
+    let Gathered { references, counts, quality, .. } =
+        fit::read_normal(arguments, &reading, printer)?;
     let training = &autoencoder.training;
     let frames = references.axis_len() / training.form.bins();
     let steps = training.steps(references.len(), frames);

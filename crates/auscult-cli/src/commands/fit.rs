@@ -35,6 +35,17 @@ pub(crate) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
     files::check_model_target(&arguments.output)?;
     let Chosen { clip, channel, front_end, .. } = chosen;
     let reading = self::reading(&arguments.input, &channel, clip, front_end)?;
+    let Gathered { references, counts, quality, .. } = read_normal(arguments, &reading, printer)?;
+    let model = Model::fit(settings, references)?;
+    finish(model, (counts, quality), arguments, printer)
+}
+
+/// Every normal recording the command line names.
+pub(super) fn read_normal(
+    arguments: &FitArguments,
+    reading: &Reading,
+    printer: &Printer,
+) -> anyhow::Result<Gathered> {
     let visits = &arguments.visits;
     let (sources, problems) = reading::expand_normal(
         &arguments.input.paths,
@@ -42,16 +53,14 @@ pub(crate) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
         visits.domain.as_deref(),
         printer,
     )?;
-    let mut gathered = gather(sources, &reading, None, printer)?;
+    let mut gathered = gather(sources, reading, None, printer)?;
     gathered.counts.skipped += problems;
     anyhow::ensure!(
         gathered.read_all,
         "stopped: no model was written, {} is as it was",
         arguments.output.display()
     );
-    let Gathered { references, counts, quality, .. } = gathered;
-    let model = Model::fit(settings, references)?;
-    finish(model, (counts, quality), arguments, printer)
+    Ok(gathered)
 }
 
 /// Keeps a fitted model and tells about it.

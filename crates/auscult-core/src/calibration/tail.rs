@@ -4,7 +4,7 @@
 //! That is an assumption, not a promise, so everything made here must be shown as extrapolated,
 //! with its interval.
 
-use crate::{Calibration, FalseAlarmRate};
+use crate::{Calibration, FalseAlarmRate, random::Random};
 
 /// An extrapolated threshold with its uncertainty.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
@@ -33,7 +33,7 @@ pub fn extrapolate(
 ) -> Option<ExtrapolatedThreshold> {
     let scores = calibration.scores();
     let threshold = Pareto::fit(scores)?.threshold(rate.into());
-    let mut random = SplitMix(0x5EED);
+    let mut random = Random::of(0x5EED, &[]);
     let mut resampled: Vec<f64> = (0..SAMPLES)
         .filter_map(|_| {
             let mut sample: Vec<f64> =
@@ -97,19 +97,6 @@ impl Pareto {
             (ratio.powf(self.shape) - 1.0) / self.shape
         };
         self.start + self.scale * reach.max(0.0)
-    }
-}
-
-/// Steele, Lea and Flood 2014: enough for a bootstrap, the same everywhere.
-struct SplitMix(u64);
-
-impl SplitMix {
-    fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((mixed ^ (mixed >> 31)) % bound as u64) as usize
     }
 }
 

@@ -1,10 +1,11 @@
 //! How sure a figure is: bootstrap and jackknife.
 
+use auscult_core::random::Random;
 use rayon::prelude::*;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::{Domain, Label, Random, ScoreSet, Scored, arithmetic_mean};
+use super::{Domain, Label, ScoreSet, Scored, arithmetic_mean};
 use crate::{Error, Result};
 
 /// A range that holds the true figure in 95 of 100 cases.
@@ -134,7 +135,7 @@ fn bootstrap(
     let values: Option<Vec<f64>> = (0..settings.samples)
         .into_par_iter()
         .map(|sample| {
-            let mut random = Random::of(settings.seed, sample as u64);
+            let mut random = Random::of(settings.seed, &[sample as u64]);
             let drawn = strata.draw(&mut random);
             figure(&ScoreSet::of_checked(drawn.map(|index| scores.clips()[index]).collect()))
         })
@@ -184,7 +185,7 @@ mod tests {
     use super::*;
 
     fn set() -> ScoreSet {
-        let mut random = Random::of(7, 0);
+        let mut random = Random::of(7, &[0]);
         let clips = (0..80).map(|index| {
             let label = if index % 2 == 0 { Label::Normal } else { Label::Anomaly };
             let shift = if label == Label::Anomaly { 0.4 } else { 0.0 };

@@ -9,12 +9,12 @@ mod figures;
 mod intervals;
 mod means;
 mod official;
-mod random;
 mod report;
 mod roc;
 mod scores_file;
 mod separation;
 
+pub(crate) use self::intervals::{Strata, percentiles};
 pub use self::{
     decisions::{DecisionFigures, Decisions, F1OverThresholds, f1_over_thresholds},
     figures::{AsdkitNames, Figures},
@@ -27,10 +27,6 @@ pub use self::{
     roc::{auc, partial_auc, partial_auc_dcase2020},
     scores_file::{ScoredClip, read_scores},
     separation::{Separation, separation},
-};
-pub(crate) use self::{
-    intervals::{Strata, percentiles},
-    random::Random,
 };
 
 use serde::{Deserialize, Serialize};

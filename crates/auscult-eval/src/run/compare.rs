@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use auscult_core::random::Random;
 use rayon::prelude::*;
 use serde::Serialize;
 
 use super::{SectionResult, results::score_of};
 use crate::{
     datasets::DatasetKind,
-    metrics::{Interval, Random, ScoreSet, Scored, Strata, percentiles},
+    metrics::{Interval, ScoreSet, Scored, Strata, percentiles},
 };
 
 /// The difference of two systems on one part of a data set.
@@ -136,7 +137,7 @@ fn draws(
     (0..samples)
         .into_par_iter()
         .filter_map(|sample| {
-            let mut random = Random::of(2, sample as u64);
+            let mut random = Random::of(2, &[sample as u64]);
             let chosen: Vec<Vec<usize>> =
                 strata.iter().map(|strata| strata.draw(&mut random).collect()).collect();
             let (first, second) = scores(dataset, machines, pairs, &chosen)?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use auscult_core::random::Random;
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -10,8 +11,7 @@ use crate::{
     datasets::{DatasetKind, Year},
     diagnostics::Summary,
     metrics::{
-        Interval, OfficialScores, Random, ScoreSet, SectionFigures, Strata, arithmetic_mean,
-        percentiles,
+        Interval, OfficialScores, ScoreSet, SectionFigures, Strata, arithmetic_mean, percentiles,
     },
     protocol::{PaperDiagnostics, Protocol},
     systems::SystemSettings,
@@ -248,7 +248,7 @@ fn interval(
     let values: Option<Vec<f64>> = (0..samples)
         .into_par_iter()
         .map(|sample| {
-            let mut random = Random::of(1, sample as u64);
+            let mut random = Random::of(1, &[sample as u64]);
             let drawn: Vec<ScoreSet> = sets
                 .iter()
                 .zip(&strata)

@@ -1,7 +1,8 @@
 //! Spherical k-means: cosine distance to the nearest of k centres.
 
+use auscult_core::random::Random;
+
 use super::{SystemSettings, vectors::VectorModel};
-use crate::metrics::Random;
 
 pub(super) struct KMeansModel;
 
@@ -58,7 +59,7 @@ pub(super) fn nearest(row: &[f64], centres: &[Vec<f64>]) -> usize {
 
 /// k-means++: each start is drawn by its squared distance from those before it.
 pub(super) fn starts(rows: &[Vec<f64>], count: usize) -> Vec<Vec<f64>> {
-    let mut random = Random::of(1, 0);
+    let mut random = Random::of(1, &[0]);
     let mut starts = vec![rows[random.below(rows.len())].clone()];
     while starts.len() < count.clamp(1, rows.len()) {
         let weights: Vec<f64> = rows

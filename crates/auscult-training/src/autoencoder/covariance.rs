@@ -9,7 +9,9 @@ use super::{
     Reconstruction, TrainingSettings, matrix::Matrix, reconstruction::Precisions, settings::FRAMES,
     training::windows,
 };
-use crate::{Error, Result, random::Random};
+use auscult_core::random::Random;
+
+use crate::{Error, Result};
 
 /// Inverse covariances of the errors of training clips, one a domain, in the order of their names.
 ///

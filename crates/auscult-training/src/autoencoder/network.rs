@@ -3,7 +3,7 @@
 use auscult_kernels::{Isa, PackedMatrix};
 
 use super::{Form, matrix::Matrix};
-use crate::random::Random;
+use auscult_core::random::Random;
 
 /// Batch normalisation as the DCASE baseline has it.
 const MOMENTUM: f32 = 0.01;

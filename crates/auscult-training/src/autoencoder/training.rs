@@ -8,7 +8,9 @@ use super::{
     network::{Network, Step},
     settings::FRAMES,
 };
-use crate::{Error, Result, random::Random};
+use auscult_core::random::Random;
+
+use crate::{Error, Result};
 
 /// The mean squared errors of one epoch.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -206,7 +208,6 @@ mod tests {
     /// Four steps and the errors after them, as PyTorch computes them.
     #[test]
     fn steps_are_those_of_the_reference_framework() {
-        use crate::deterministic;
         let golden = include_str!("../../testdata/autoencoder.json");
         let golden: serde_json::Value = serde_json::from_str(golden).unwrap();
         for case in golden["forms"].as_array().unwrap() {
@@ -214,13 +215,15 @@ mod tests {
             let mut network = Network::new(form, 0);
             for (at, layer) in network.layers.iter_mut().enumerate() {
                 let shape = [layer.bias.len(), layer.inputs];
-                layer.weight = deterministic::tensor(&format!("{form}.{at}.weight"), &shape);
-                layer.bias = deterministic::tensor(&format!("{form}.{at}.bias"), &shape[..1]);
+                layer.weight =
+                    auscult_testing::weights::tensor(&format!("{form}.{at}.weight"), &shape);
+                layer.bias =
+                    auscult_testing::weights::tensor(&format!("{form}.{at}.bias"), &shape[..1]);
             }
             let batch = |step: usize, rows: usize| {
                 let columns = form.widths()[0];
                 let name = format!("{form}.batch.{step}");
-                let values = deterministic::values(&name, rows * columns, -20.0, 10.0);
+                let values = auscult_testing::weights::values(&name, rows * columns, -20.0, 10.0);
                 let mut batch = Matrix::zeros(rows, columns);
                 batch.iter_mut().flatten().zip(values).for_each(|(to, from)| *to = from);
                 batch

@@ -1,7 +1,7 @@
 //! SpecAugment (Park et al. 2019): a run of frames and a run of bins are hidden.
 
 use super::FinetuneSettings;
-use crate::random::Random;
+use auscult_core::random::Random;
 
 /// Hides parts of a map of frames x bins; what is hidden becomes 0, the mean of standardised input.
 ///

@@ -6,7 +6,7 @@ use auscult_encoders::NamedTensor;
 use burn_tensor::{DType, Device, Tensor, TensorData};
 
 use super::{Adaptation, FinetuneSettings, plan::Plan};
-use crate::random::Random;
+use auscult_core::random::Random;
 
 /// One array.
 #[derive(Debug, Clone, PartialEq)]

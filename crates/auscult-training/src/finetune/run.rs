@@ -22,7 +22,9 @@ use super::{
     plan::Plan,
     step::{self, Batch},
 };
-use crate::{Error, Result, random::Random};
+use auscult_core::random::Random;
+
+use crate::{Error, Result};
 
 /// Clips with their labels.
 pub trait LabelledClips: Sync {

@@ -13,7 +13,6 @@ use super::{
     plan::Plan,
     step::{Batch, evaluate, pass},
 };
-use crate::deterministic;
 
 /// A small encoder with deterministic weights, and everything a step needs.
 struct Case {
@@ -48,7 +47,7 @@ impl Case {
                 let values = if name.ends_with("running_var") {
                     vec![400.0; 64]
                 } else {
-                    deterministic::tensor(name, &shape)
+                    auscult_testing::weights::tensor(name, &shape)
                 };
                 (name.to_owned(), shape, values)
             })
@@ -78,16 +77,18 @@ impl Case {
         let mut parameters = Parameters::new(tensors, &plan, classes, &settings);
         for parameter in &mut parameters.list {
             if parameter.name.starts_with("head.") {
-                parameter.values = deterministic::tensor(&parameter.name, &parameter.shape);
+                parameter.values =
+                    auscult_testing::weights::tensor(&parameter.name, &parameter.shape);
             } else if parameter.name.starts_with("lora.") {
                 let count = parameter.values.len();
-                parameter.values = deterministic::values(&parameter.name, count, 0.0, 0.2);
+                parameter.values =
+                    auscult_testing::weights::values(&parameter.name, count, 0.0, 0.2);
             }
         }
         let clips = usize_of(&golden["clips"]);
         let count = clips * usize_of(&golden["rows"]) * usize_of(&golden["columns"]) * 256;
         let name = format!("patches.{}", golden["model"].as_str().unwrap());
-        let patches = deterministic::values(&name, count, 0.0, 1.5);
+        let patches = auscult_testing::weights::values(&name, count, 0.0, 1.5);
         let batch = Batch { patches, classes: (0..clips).map(|clip| clip % classes).collect() };
         Self { golden: golden.clone(), encoder, plan, parameters, settings, batch }
     }

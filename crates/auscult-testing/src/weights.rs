@@ -1,5 +1,5 @@
-//! Numbers that are a pure function of a name and an index, as `tools/golden/training_steps.py`
-//! has them: for tests.
+//! Weights that are a pure function of a tensor's name and index, so that a test, here or in another
+//! language, can build a network of any size without storing one.
 
 fn fnv1a(name: &str) -> u64 {
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
@@ -15,14 +15,14 @@ fn uniform(key: u64, index: usize) -> f64 {
     2.0 * ((z >> 11) as f64 / (1_u64 << 53) as f64) - 1.0
 }
 
-/// `count` values around `offset`.
-pub(crate) fn values(name: &str, count: usize, offset: f64, scale: f64) -> Vec<f32> {
+/// `count` values around `offset`, up to `scale` away from it.
+pub fn values(name: &str, count: usize, offset: f64, scale: f64) -> Vec<f32> {
     let key = fnv1a(name);
     (0..count).map(|index| (offset + scale * uniform(key, index)) as f32).collect()
 }
 
 /// The values of a tensor, spread by what its name says it is.
-pub(crate) fn tensor(name: &str, shape: &[usize]) -> Vec<f32> {
+pub fn tensor(name: &str, shape: &[usize]) -> Vec<f32> {
     let last = name.rsplit('.').next().unwrap_or_default();
     let (offset, scale) = match last {
         "weight" if name.contains("norm") => (1.0, 0.1),
@@ -40,4 +40,28 @@ pub(crate) fn tensor(name: &str, shape: &[usize]) -> Vec<f32> {
         }
     };
     values(name, shape.iter().product(), offset, scale)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn agrees_with_the_published_samples() {
+        // detweights_check.json of the golden pack.
+        assert_eq!(fnv1a("patch_embedding.weight"), 16_116_459_918_075_687_759);
+        let first = uniform(fnv1a("patch_embedding.weight"), 0);
+        assert!((first + 0.027_975_438_561_562_482).abs() < 1e-15);
+        let fourth = uniform(fnv1a("encoder.layers.0.fc1.bias"), 3);
+        assert!((fourth + 0.454_924_886_682_293_6).abs() < 1e-3, "{fourth}");
+    }
+
+    #[test]
+    fn a_name_decides_every_value() {
+        let weight = tensor("layers.0.weight", &[4, 48]);
+        assert_eq!(weight, tensor("layers.0.weight", &[4, 48]));
+        assert_ne!(weight, tensor("layers.1.weight", &[4, 48]));
+        assert!(weight.iter().all(|value| value.abs() <= 0.25), "sqrt(3 / 48)");
+        assert!(tensor("norm.weight", &[9]).iter().all(|value| (value - 1.0).abs() <= 0.1));
+    }
 }
