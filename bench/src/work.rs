@@ -141,11 +141,12 @@ fn score(axis_len: usize, folder: &Path) -> Result<Work> {
 
 fn fit(axis_len: usize, folder: &Path) -> Result<Work> {
     let bank = vectors(axis_len, "references", 500, folder)?;
-    let bank = references(&bank, &[View::Mean])?;
+    let mut bank = Some(references(&bank, &[View::Mean])?);
     Ok(Box::new(move || {
-        // With a copy of the references, which the fit keeps.
-        let fitted = beam(axis_len)?.fit(bank.clone())?;
-        Ok(fitted.left_out_scores().iter().flatten().copied().collect())
+        let fitted = beam(axis_len)?.fit(bank.take().context("the references came back")?)?;
+        let left_out = fitted.left_out_scores().iter().flatten().copied().collect();
+        bank = Some(fitted.into_references());
+        Ok(left_out)
     }))
 }
 

@@ -7,8 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Result, Storage,
     bands::BandLayout,
+    copies::Copies,
     distance::{Metric, Scaled},
-    panels::Panels,
+    outline::Outline,
     parallel,
     pooling::{ClipVectors, View},
 };
@@ -236,9 +237,25 @@ impl BandMemory {
         layout.bands().iter().map(prepare).collect()
     }
 
-    /// A centred copy of all references.
-    pub(crate) fn panels(&self, matrix: &[f32], axis_len: usize) -> Panels {
-        Panels::new(self.band.len(), self.len(), |index| self.reference(matrix, axis_len, index))
+    /// What queries are compared with.
+    pub(crate) fn outline(&self, matrix: &[f32], axis_len: usize) -> Outline {
+        self.outline_and(matrix, axis_len, |_| ()).0
+    }
+
+    /// What queries are compared with, and what `keep` makes of each panel's copies.
+    pub(crate) fn outline_and<T: Send>(
+        &self,
+        matrix: &[f32],
+        axis_len: usize,
+        keep: impl Fn(&Copies) -> T + Sync + Send,
+    ) -> (Outline, Vec<T>) {
+        let reference = |index| self.reference(matrix, axis_len, index);
+        Outline::of(self.width(), self.len(), reference, keep)
+    }
+
+    /// How many positions the band has.
+    pub(crate) fn width(&self) -> usize {
+        self.band.len()
     }
 
     pub(crate) fn metric(&self) -> Metric {

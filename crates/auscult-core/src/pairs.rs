@@ -7,10 +7,12 @@ use multiversion::multiversion;
 
 use crate::{
     Metric,
+    copies::{Copies, PANEL, ROUNDING, Row},
     memory::BandMemory,
-    panels::{Outline, PANEL, Panels, ROUNDING, Row},
+    outline::Outline,
+    panels::{Numbers, Panel},
     parallel,
-    products::{CHUNK, Products, multiply},
+    products::Products,
 };
 
 /// Distances among some references.
@@ -54,16 +56,40 @@ pub(crate) struct BandPairs<'a> {
     matrix: &'a [f32],
     axis_len: usize,
     metric: Metric,
-    panels: Panels,
+    outline: Outline,
+    panels: Vec<Panel>,
+    /// Of every reference.
+    factors: Vec<Row>,
+    squares: Vec<Row>,
+    radii: Vec<Row>,
     kept: Option<Vec<f32>>,
 }
 
 impl<'a> BandPairs<'a> {
     pub(crate) fn new(band: &'a BandMemory, matrix: &'a [f32], axis_len: usize) -> Self {
-        let panels = band.panels(matrix, axis_len);
+        Self::of(band, matrix, axis_len, Numbers::fastest(band.width()))
+    }
+
+    fn of(band: &'a BandMemory, matrix: &'a [f32], axis_len: usize, numbers: Numbers) -> Self {
+        let keep = |copies: &Copies| Panel::new(copies, numbers);
+        let (outline, panels) = band.outline_and(matrix, axis_len, keep);
+        let factors = panels.iter().map(|panel| panel.factors).collect();
+        let squares = panels.iter().map(|panel| panel.squares).collect();
+        let radii = panels.iter().map(|panel| panel.radii).collect();
         let metric = band.metric();
-        let mut pairs = Self { band, matrix, axis_len, metric, panels, kept: None };
-        let is_narrow = pairs.panels.width() < NARROW;
+        let mut pairs = Self {
+            band,
+            matrix,
+            axis_len,
+            metric,
+            outline,
+            panels,
+            factors,
+            squares,
+            radii,
+            kept: None,
+        };
+        let is_narrow = band.width() < NARROW;
         if band.len() <= if is_narrow { MOST_KEPT_NARROW } else { MOST_KEPT } {
             pairs.kept = Some(pairs.all_bounds());
         }
@@ -72,8 +98,7 @@ impl<'a> BandPairs<'a> {
 
     /// What is left to compare queries with.
     pub(crate) fn into_outline(self) -> Outline {
-        drop(self.kept);
-        Outline::of(self.panels)
+        self.outline
     }
 
     /// Every bound once, mirrored.
@@ -85,7 +110,7 @@ impl<'a> BandPairs<'a> {
             // Panels before these see them in their own rows.
             self.fill(block * BLOCK, |panel| panel - panel % 2, rows);
         });
-        for panel in 1..self.panels.count() {
+        for panel in 1..self.panels.len() {
             let (before, rows) = all.split_at_mut(panel * PANEL * stride);
             for (other, before) in before.chunks_exact(PANEL * stride).enumerate() {
                 let from: [&Row; PANEL] =
@@ -101,33 +126,35 @@ impl<'a> BandPairs<'a> {
 
     /// Places in a row of bounds: one a reference, and some to fill the last panel.
     fn stride(&self) -> usize {
-        self.panels.count() * PANEL
+        self.panels.len() * PANEL
     }
 
     /// Bounds from the references of some panels, from `first` on, to those of all panels from
     /// `start` of theirs on. There are zeros in `rows`.
     fn fill(&self, first: usize, start: impl Fn(usize) -> usize, rows: &mut [f32]) {
-        let (count, width, stride) = (self.panels.count(), self.panels.width(), self.stride());
+        let (count, stride) = (self.panels.len(), self.stride());
         let mut products = [[[0.0; PANEL]; 2]; PANEL];
         // In chunks of the width, so that a chunk of all panels stays in a near cache.
-        for begin in (0..width).step_by(CHUNK) {
-            let chunk = |panel| &self.panels.panel(panel)[begin..width.min(begin + CHUNK)];
+        for chunk in 0..self.panels[first].chunks() {
             for (panel, rows) in (first..).zip(rows.chunks_exact_mut(PANEL * stride)) {
                 for other in (start(panel)..count).step_by(2) {
                     // A last one without company is multiplied twice.
-                    let others = [other, (other + 1).min(count - 1)];
-                    multiply(chunk(panel), others.map(chunk), &mut products);
+                    let others = [other, (other + 1).min(count - 1)].map(|at| &self.panels[at]);
+                    self.panels[panel].multiply(others, chunk, &mut products);
                     add(&products, other * PANEL, stride, rows);
                 }
             }
         }
-        let (squares, radii) = (self.panels.squares(), self.panels.radii());
         let share = self.product_error();
         for (panel, rows) in (first..).zip(rows.chunks_exact_mut(PANEL * stride)) {
-            let start = start(panel);
-            let to = (squares[start..].as_flattened(), radii[start..].as_flattened());
+            let (start, from) = (start(panel), &self.panels[panel]);
+            let to = Others {
+                factors: self.factors[start..].as_flattened(),
+                squares: self.squares[start..].as_flattened(),
+                radii: self.radii[start..].as_flattened(),
+            };
             for (lane, row) in rows.chunks_exact_mut(stride).enumerate() {
-                let from = (squares[panel][lane], radii[panel][lane]);
+                let from = (from.factors[lane], from.squares[lane], from.radii[lane]);
                 bound(self.metric, from, to, share, &mut row[start * PANEL..]);
                 row[panel * PANEL + lane] = f32::NAN;
             }
@@ -136,10 +163,18 @@ impl<'a> BandPairs<'a> {
 
     /// By how much a sum of products may be wrong, as a share of the mean of the squares.
     fn product_error(&self) -> f32 {
-        let chunks = self.panels.width().div_ceil(CHUNK);
+        let additions = self.panels.first().map_or(0, Panel::additions);
         // Twice what it takes, with room for the rounding of the squares and of the bound itself.
-        2.0 * ROUNDING * (CHUNK.min(self.panels.width()) + chunks + 16) as f32
+        2.0 * ROUNDING * (additions + 16) as f32
     }
+}
+
+/// What is known of the references that one is compared with.
+#[derive(Clone, Copy)]
+struct Others<'a> {
+    factors: &'a [f32],
+    squares: &'a [f32],
+    radii: &'a [f32],
 }
 
 /// Adds products to the rows of their panel, from `column` on.
@@ -152,12 +187,12 @@ fn add(products: &Products, column: usize, stride: usize, rows: &mut [f32]) {
 }
 
 /// Turns the products of one reference with others into lower bounds of distances, given the
-/// squares and radii of both.
+/// factors, squares and radii of both.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
 fn bound(
     metric: Metric,
-    (from_square, from_radius): (f32, f32),
-    (squares, radii): (&[f32], &[f32]),
+    (from_factor, from_square, from_radius): (f32, f32, f32),
+    others: Others<'_>,
     share: f32,
     products: &mut [f32],
 ) {
@@ -167,9 +202,13 @@ fn bound(
     };
     let is_squared = matches!(metric, Metric::Cosine | Metric::SquaredEuclidean);
     let most = if metric == Metric::Cosine { 1.0 } else { f32::INFINITY };
-    for ((product, square), radius) in products.iter_mut().zip(squares).zip(radii) {
+    let Others { factors, squares, radii } = others;
+    let twice = 2.0 * from_factor;
+    for (((product, factor), square), radius) in
+        products.iter_mut().zip(factors).zip(squares).zip(radii)
+    {
         let sum = from_square + square;
-        let least = (sum - 2.0 * *product) - share * sum;
+        let least = (sum - twice * factor * *product) - share * sum;
         // NaN and negative mean: nothing is known.
         let least = if least > 0.0 { least } else { 0.0 };
         let chord = least.sqrt() - (from_radius + radius);
@@ -228,13 +267,14 @@ mod tests {
             seed in any::<u64>(), count in 1_usize..60, width in 1_usize..70,
             spread in prop::sample::select(vec![0.0_f32, 1e-6, 1e-3, 1.0, 1e18, 1e-25]),
             metric in prop::sample::select(Metric::ALL),
-            long in any::<bool>(), is_kept in any::<bool>(),
+            long in any::<bool>(), is_kept in any::<bool>(), is_integer in any::<bool>(),
         ) {
             let width = if long { width * 10 } else { width };
             let matrix = clustered(seed, count, width, spread);
             let layout = BandLayout::new(width, width, width).unwrap();
             let memory = BandMemory::for_layout(&matrix, &layout, metric).remove(0);
-            let mut pairs = BandPairs::new(&memory, &matrix, width);
+            let numbers = if is_integer { Numbers::Integer } else { Numbers::Float };
+            let mut pairs = BandPairs::of(&memory, &matrix, width, numbers);
             if !is_kept {
                 pairs.kept = None;
             }

@@ -23,7 +23,7 @@ pub(crate) fn map<B, T: Send>(
 }
 
 /// References that are one piece of work: those of a panel, whose bounds are computed together.
-const PIECE: usize = crate::panels::PANEL;
+const PIECE: usize = crate::copies::PANEL;
 
 /// Maps `0..count` through `work` piece by piece, in order. Each thread makes its own buffer.
 pub(crate) fn map_pieces<B, T: Send>(
@@ -47,23 +47,4 @@ pub(crate) fn for_each<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync + Send) {
 #[cfg(not(feature = "parallel"))]
 pub(crate) fn for_each<T: Send>(items: Vec<T>, work: impl Fn(T) + Sync + Send) {
     items.into_iter().for_each(work);
-}
-
-/// Maps every item through `work`, in order; an item is gone when its turn is over.
-#[cfg(feature = "parallel")]
-pub(crate) fn map_items<T: Send, U: Send>(
-    items: Vec<T>,
-    work: impl Fn(T) -> U + Sync + Send,
-) -> Vec<U> {
-    use rayon::prelude::*;
-    items.into_par_iter().map(work).collect()
-}
-
-/// Maps every item through `work`, in order; an item is gone when its turn is over.
-#[cfg(not(feature = "parallel"))]
-pub(crate) fn map_items<T: Send, U: Send>(
-    items: Vec<T>,
-    work: impl Fn(T) -> U + Sync + Send,
-) -> Vec<U> {
-    items.into_iter().map(work).collect()
 }

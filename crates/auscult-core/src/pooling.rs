@@ -1,5 +1,7 @@
 //! 3. Pooling: from the frames of a clip to one vector a view.
 
+use multiversion::multiversion;
+
 use crate::{Error, Result, features::FrontEnd, names::named_choices};
 
 /// How frames become one vector.
@@ -103,17 +105,10 @@ impl<'a> Pooling<'a> {
     /// Sums are f64: hundreds of frames of nearly equal values lose digits in f32.
     pub(crate) fn add(&mut self, frame: &[f32]) {
         self.frames += 1;
-        for (sum, &value) in self.vectors.sums.iter_mut().zip(frame) {
-            *sum += f64::from(value);
-        }
+        add(frame, &mut self.vectors.sums);
         for (view, vector) in &mut self.vectors.views {
             if *view == View::Max {
-                for (loudest, &value) in vector.iter_mut().zip(frame) {
-                    // Not f32::max: a NaN must stay visible.
-                    if value > *loudest || value.is_nan() {
-                        *loudest = value;
-                    }
-                }
+                raise(frame, vector);
             }
         }
     }
@@ -129,6 +124,21 @@ impl<'a> Pooling<'a> {
             refuse_not_finite(*view, vector)?;
         }
         Ok(())
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn add(frame: &[f32], sums: &mut [f64]) {
+    for (sum, &value) in sums.iter_mut().zip(frame) {
+        *sum += f64::from(value);
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn raise(frame: &[f32], loudest: &mut [f32]) {
+    for (loudest, &value) in loudest.iter_mut().zip(frame) {
+        // Not f32::max: a NaN must stay visible.
+        *loudest = if value > *loudest || value.is_nan() { value } else { *loudest };
     }
 }
 

@@ -2,14 +2,10 @@
 
 use multiversion::{multiversion, target::target_cfg_f};
 
-use crate::panels::{Line, PANEL, Row};
-
-/// Positions that are multiplied before the sums are put aside: a chunk of all panels of a few
-/// hundred references stays in the second cache, and short sums round less.
-pub(crate) const CHUNK: usize = 256;
+use crate::copies::{Line, PANEL};
 
 /// One sum for each reference of a panel and each of two others.
-pub(crate) type Products = [[Row; 2]; PANEL];
+pub(crate) type Products = auscult_kernels::PanelProducts;
 
 /// Sums the products of a panel with two others: `$left` and `$right` are the sums of as many rows
 /// as there are registers for. Named one by one, and written one by one, so that the compiler keeps

@@ -1,5 +1,7 @@
 //! Which instructions the kernels use.
 
+use std::sync::OnceLock;
+
 /// An instruction set the kernels are written for.
 ///
 /// All of them but [`Isa::Portable`] give the same bits: every output value is one chain of fused
@@ -26,7 +28,8 @@ pub enum Isa {
 impl Isa {
     /// The fastest one this machine has.
     pub fn best() -> Self {
-        Self::available().last().copied().unwrap_or(Self::Portable)
+        static BEST: OnceLock<Isa> = OnceLock::new();
+        *BEST.get_or_init(|| Self::available().last().copied().unwrap_or(Self::Portable))
     }
 
     /// Those this machine has, slowest first.

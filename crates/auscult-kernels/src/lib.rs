@@ -5,19 +5,26 @@ mod dispatch;
 mod elementwise;
 mod integer;
 mod isa;
+#[cfg(feature = "system")]
 mod mapped;
 mod pack;
 mod pages;
 mod product;
 mod tile;
+mod turn;
 
+#[cfg(feature = "system")]
+pub use crate::mapped::MappedFile;
 pub use crate::{
     elementwise::{LayerNorm, add_rows, gelu_rows, layer_norm_rows, scale_row, softmax_row},
-    integer::{IntegerRows, PackedIntegers, multiply_integers},
+    integer::{
+        IntegerRows, PANEL_LIMIT, PANEL_PAIRS, PackedIntegers, PairLane, PanelProducts,
+        has_fast_pairs, multiply_integers, multiply_panels,
+    },
     isa::Isa,
-    mapped::MappedFile,
     pack::PackedMatrix,
     product::{Epilogue, Rows, RowsMut, multiply},
+    turn::turn,
 };
 
 /// Columns in a packed panel; output rows have room for a multiple of it.

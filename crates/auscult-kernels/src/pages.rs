@@ -1,6 +1,7 @@
 //! Huge pages for weights.
 
 /// Smaller buffers hardly gain.
+#[cfg(all(feature = "system", target_os = "linux"))]
 const SMALLEST: usize = 4 << 20;
 
 /// A vector of `len` times `value`, on huge pages where the system has them: a product walks over
@@ -15,7 +16,7 @@ pub(crate) fn filled<T: Clone>(value: T, len: usize) -> Vec<T> {
     values
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "system", target_os = "linux"))]
 fn advise<T>(room: &mut [T]) {
     const PAGE: usize = 4096;
     let bytes = size_of_val(room);
@@ -32,7 +33,7 @@ fn advise<T>(room: &mut [T]) {
     }
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(feature = "system", target_os = "linux")))]
 fn advise<T>(_: &mut [T]) {}
 
 #[cfg(test)]

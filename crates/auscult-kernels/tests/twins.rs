@@ -3,8 +3,9 @@
 #![expect(clippy::cast_precision_loss, reason = "made-up numbers")]
 
 use auscult_kernels::{
-    Epilogue, IntegerRows, Isa, LayerNorm, PANEL, PackedIntegers, PackedMatrix, Rows, RowsMut,
-    gelu_rows, layer_norm_rows, multiply, multiply_integers, row_stride, softmax_row,
+    Epilogue, IntegerRows, Isa, LayerNorm, PANEL, PANEL_LIMIT, PANEL_PAIRS, PackedIntegers,
+    PackedMatrix, PairLane, Rows, RowsMut, gelu_rows, layer_norm_rows, multiply, multiply_integers,
+    multiply_panels, row_stride, softmax_row, turn,
 };
 use proptest::prelude::*;
 
@@ -243,4 +244,61 @@ fn short_rows_are_refused() {
         Epilogue::Plain,
         &mut RowsMut { values: &mut out, stride: 32 },
     );
+}
+
+proptest! {
+    #[test]
+    fn panels_against_panels_are_sums_of_integers(
+        pairs in 0_usize..=PANEL_PAIRS, seed in any::<u64>(), is_extreme in any::<bool>(),
+    ) {
+        let integer = |value: f32| {
+            let value = if is_extreme { 1.0_f32.copysign(value) } else { value };
+            (value * f32::from(PANEL_LIMIT)) as i16
+        };
+        let panel = |seed: u64| -> Vec<[[i16; 2]; PANEL]> {
+            let values = noise(seed, pairs * 2 * PANEL);
+            let lane = |values: &[f32]| {
+                std::array::from_fn(|at| [values[2 * at], values[2 * at + 1]].map(integer))
+            };
+            values.chunks_exact(2 * PANEL).map(lane).collect()
+        };
+        let packed = |panel: &[[[i16; 2]; PANEL]]| -> Vec<PairLane> {
+            let pack = |[a, b]: [i16; 2]| u32::from(a.cast_unsigned()) | u32::from(b.cast_unsigned()) << 16;
+            panel.iter().map(|lane| PairLane(lane.map(pack))).collect()
+        };
+        let [left, first, second] = [1, 2, 3].map(|part| panel(seed.wrapping_add(part)));
+        let sum = |other: &[[[i16; 2]; PANEL]], row: usize, column: usize| -> i64 {
+            let products = left.iter().zip(other).flat_map(|(a, b)| {
+                [0, 1].map(|at| i64::from(a[row][at]) * i64::from(b[column][at]))
+            });
+            products.sum()
+        };
+        for isa in Isa::available() {
+            let mut products = [[[f32::NAN; PANEL]; 2]; PANEL];
+            multiply_panels(isa, &packed(&left), [&packed(&first), &packed(&second)], &mut products);
+            for (row, products) in products.iter().enumerate() {
+                for (other, products) in [&first, &second].into_iter().zip(products) {
+                    for (column, &product) in products.iter().enumerate() {
+                        prop_assert_eq!(product, sum(other, row, column) as f32);
+                    }
+                }
+            }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn turned_rows_are_columns(columns in 0_usize..70, stride in 0_usize..90, seed in any::<u64>()) {
+        let values = noise(seed, (PANEL - 1) * stride + columns);
+        for isa in Isa::available() {
+            let mut out = vec![[f32::NAN; PANEL]; columns];
+            turn(isa, &values, stride, &mut out);
+            for (at, row) in out.iter().enumerate() {
+                for (lane, &value) in row.iter().enumerate() {
+                    prop_assert_eq!(value, values[lane * stride + at]);
+                }
+            }
+        }
+    }
 }

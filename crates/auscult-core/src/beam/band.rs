@@ -5,8 +5,9 @@ use multiversion::multiversion;
 use super::BandFit;
 use crate::{
     BandScore, DensityRule,
+    copies::{PANEL, Row},
     memory::BandMemory,
-    panels::{GROUP, GroupRows, Outline, PANEL, Row},
+    outline::{GROUP, GroupRows, Outline},
 };
 
 /// One band of one view with what fitting learnt about it.
@@ -73,14 +74,13 @@ impl FittedBand {
         for first in (0..self.outline.count()).step_by(GROUP) {
             let mut limits = self.limits(first, &best, radius);
             let squares = self.outline.squares(query, first, &limits);
-            if squares.iter().zip(&limits).all(|(squares, limits)| are_ruled_out(squares, limits)) {
-                continue;
-            }
-            // The most promising one first: it rules out most others.
-            let promising = first * PANEL + promising(&squares, &self.weights[first..]);
-            if promising < self.denominators.len() {
-                self.consider(promising, exact, &mut best);
-                limits = self.limits(first, &best, radius);
+            if first == 0 {
+                // The most promising one first: it rules out most others.
+                let promising = promising(&squares, &self.weights);
+                if promising < self.denominators.len() {
+                    self.consider(promising, exact, &mut best);
+                    limits = self.limits(first, &best, radius);
+                }
             }
             for (panel, squares) in squares.iter().enumerate() {
                 if are_ruled_out(squares, &limits[panel]) {
@@ -90,11 +90,10 @@ impl FittedBand {
                     let reference = (first + panel) * PANEL + lane;
                     // Not `<`: where nothing is known, nothing is ruled out.
                     let is_ruled_out = *square >= limits[panel][lane];
-                    let is_there = reference < self.denominators.len();
-                    if !is_ruled_out && is_there && reference != promising {
-                        let before = best.reference;
+                    let is_known = reference == best.reference;
+                    if !is_ruled_out && !is_known && reference < self.denominators.len() {
                         self.consider(reference, exact, &mut best);
-                        if best.reference != before {
+                        if best.reference == reference {
                             limits = self.limits(first, &best, radius);
                         }
                     }
@@ -221,7 +220,7 @@ mod tests {
             let memory = BandMemory::for_layout(matrix, &layout, metric).remove(0);
             let scales = (0..count).map(|at| 1e-3 + (at * 7 % 11) as f64).collect();
             let fit = BandFit { scales, exponent: 0.5, divisor: 1.5, typical: 1.0 };
-            let outline = Outline::of(memory.panels(matrix, width));
+            let outline = memory.outline(matrix, width);
             let band = FittedBand::new(memory, outline, fit, rule);
             for query in queries.chunks(width).chain(matrix.chunks(width).take(3)) {
                 prop_assert_eq!(

@@ -8,8 +8,8 @@ use crate::{
     groups::Groups,
     lists::Lists,
     memory::BandMemory,
+    outline::Outline,
     pairs::{BandPairs, PairwiseDistances, RowBuffer},
-    panels::Outline,
     parallel,
     search::Search,
 };

@@ -15,7 +15,7 @@ pub use self::{
 };
 use crate::{
     BandScore, ClipScore, ClipVectors, Detector, Error, References, Result, Scorer, View,
-    ViewScore, groups::Groups, memory::BandMemory, panels::Outline,
+    ViewScore, groups::Groups, memory::BandMemory,
 };
 
 impl Detector for Beam {
@@ -149,6 +149,11 @@ impl FittedBeam {
         &self.references
     }
 
+    /// The references alone, to be fitted anew.
+    pub fn into_references(self) -> References {
+        self.references
+    }
+
     /// The score of each reference against the memory without its group; `None` if that memory is
     /// empty.
     pub fn left_out_scores(&self) -> &[Option<f64>] {
@@ -253,7 +258,7 @@ impl FittedBeam {
         let views = prepared.into_iter().zip(fits).map(|((view, memories), fits)| {
             let matrix = references.matrix(view).unwrap_or_default();
             let band = |(memory, fit): (BandMemory, BandFit)| {
-                let outline = Outline::of(memory.panels(matrix, axis_len));
+                let outline = memory.outline(matrix, axis_len);
                 FittedBand::new(memory, outline, fit, rule)
             };
             FittedView { view, bands: memories.into_iter().zip(fits).map(band).collect() }

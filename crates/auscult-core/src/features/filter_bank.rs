@@ -97,7 +97,7 @@ pub(super) struct FilterBank {
     framing: Framing,
     frame_count: usize,
     clip_len: usize,
-    /// Zero beyond the frame.
+    /// With the factor on samples in it; zero beyond the frame.
     window: Vec<f32>,
     spectrum: Spectrum,
     filters: MelFilters,
@@ -145,6 +145,9 @@ impl FilterBank {
             Conditioning::Kaldi => framing.frame_len.next_power_of_two(),
         };
         let mut window = recipe.window.coefficients(framing.frame_len);
+        for weight in &mut window {
+            *weight *= recipe.scale;
+        }
         window.resize(fft_len, 0.0);
         let high_hertz = HIGHEST_HERTZ.min(rate / 2.0);
         Ok(Self {
@@ -184,11 +187,7 @@ impl FilterBank {
             Spectrum::Single(plan) => (plan.fft_len(), plan.buffers()),
         };
         FilterBankBuffers {
-            // One sample before the first frame; whole tiles are read, also beyond the last.
-            span: vec![
-                0.0;
-                1 + (LANES - 1) * self.framing.hop + fft_len.max(self.framing.frame_len)
-            ],
+            span: vec![0.0; self.framing.span_len()],
             pairs: vec![[[0.0; LANES]; 2]; fft_len.div_ceil(2)],
             single,
             power: vec![[0.0; LANES]; fft_len / 2 + 1],
@@ -263,15 +262,15 @@ impl FilterBank {
         let FilterBankBuffers { span, pairs, single, power, .. } = buffers;
         match &self.spectrum {
             Spectrum::Batch(plan) => {
-                framing.copy_span(samples, first, scale, span);
+                let span = framing.span(samples, first, span);
                 let means = condition_span(conditioning, framing, span, &self.window, pairs);
-                plan.power(pairs, &means, power);
+                plan.power(pairs, &means.map(|mean| mean * scale), power);
             }
             Spectrum::Single(plan) => {
                 for lane in 0..count {
                     let (frame, beyond) = single.input.split_at_mut(frame_len);
-                    framing.copy_frame(samples, first + lane, scale, frame);
-                    let offset = conditioning.apply(frame);
+                    framing.copy_frame(samples, first + lane, frame);
+                    let offset = conditioning.apply(frame) * scale;
                     for (value, weight) in frame.iter_mut().zip(&self.window) {
                         *value *= weight;
                     }

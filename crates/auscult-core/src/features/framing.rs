@@ -3,6 +3,7 @@
 
 use std::f64::consts::PI;
 
+use auscult_kernels::{Isa, turn};
 use multiversion::multiversion;
 
 use super::{
@@ -72,10 +73,27 @@ impl Framing {
         }
     }
 
-    /// Copies the samples of [`LANES`] frames from `first` on, after the sample before them, with
-    /// zeros where the clip has none.
-    pub(super) fn copy_span(self, samples: &[f32], first: usize, scale: f32, span: &mut [f32]) {
-        copy_padded(samples, first * self.hop, self.lead() + 1, scale, span);
+    /// The samples of [`LANES`] frames from `first` on: those of the clip where it has them all,
+    /// otherwise a copy in `span` with zeros where it has none.
+    pub(super) fn span<'a>(
+        self,
+        samples: &'a [f32],
+        first: usize,
+        span: &'a mut [f32],
+    ) -> &'a [f32] {
+        let position = first * self.hop;
+        let inside = position
+            .checked_sub(self.lead())
+            .and_then(|start| samples.get(start..start + span.len()));
+        inside.unwrap_or_else(|| {
+            copy_padded(samples, position, self.lead(), span);
+            span
+        })
+    }
+
+    /// How many samples [`LANES`] frames have.
+    pub(super) fn span_len(self) -> usize {
+        (LANES - 1) * self.hop + self.frame_len
     }
 
     /// Zeros before the clip.
@@ -87,27 +105,20 @@ impl Framing {
     }
 
     /// Copies frame `index` into `frame`, with zeros where the clip has no samples.
-    pub(super) fn copy_frame(self, samples: &[f32], index: usize, scale: f32, frame: &mut [f32]) {
-        copy_padded(samples, index * self.hop, self.lead(), scale, frame);
+    pub(super) fn copy_frame(self, samples: &[f32], index: usize, frame: &mut [f32]) {
+        copy_padded(samples, index * self.hop, self.lead(), frame);
     }
 }
 
 /// Copies samples from `position` on, in a clip that has `lead` zeros before it and any number
 /// after it.
-fn copy_padded(samples: &[f32], position: usize, lead: usize, scale: f32, out: &mut [f32]) {
+fn copy_padded(samples: &[f32], position: usize, lead: usize, out: &mut [f32]) {
     let zeros = lead.saturating_sub(position).min(out.len());
     let start = (position + zeros).saturating_sub(lead).min(samples.len());
     let taken = (out.len() - zeros).min(samples.len() - start);
     out[..zeros].fill(0.0);
-    copy_scaled(&samples[start..start + taken], scale, &mut out[zeros..]);
+    out[zeros..zeros + taken].copy_from_slice(&samples[start..start + taken]);
     out[zeros + taken..].fill(0.0);
-}
-
-#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
-fn copy_scaled(samples: &[f32], scale: f32, out: &mut [f32]) {
-    for (out, sample) in out.iter_mut().zip(samples) {
-        *out = sample * scale;
-    }
 }
 
 /// Kaldi's pre-emphasis coefficient.
@@ -140,7 +151,6 @@ impl Conditioning {
 /// side: `pairs[n]` are their samples 2n and 2n + 1. Returns the means to be put back.
 ///
 /// The window is zero beyond the frames, and as long as `pairs`.
-#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
 pub(super) fn condition_span(
     conditioning: Conditioning,
     framing: Framing,
@@ -148,90 +158,109 @@ pub(super) fn condition_span(
     window: &[f32],
     pairs: &mut [Pair],
 ) -> Lanes {
-    let frame = |lane: usize| &span[1 + lane * framing.hop..];
-    let means: Lanes = std::array::from_fn(|lane| mean(&frame(lane)[..framing.frame_len]));
-    let strength = match conditioning {
-        Conditioning::Plain => 0.0,
-        Conditioning::Kaldi => PRE_EMPHASIS,
-    };
-    let rows = pairs.as_flattened_mut();
-    turn_span(framing, &span[1..], rows);
+    let (rows, zeros) = pairs.as_flattened_mut().split_at_mut(framing.frame_len);
+    zeros.fill([0.0; LANES]);
+    turn(Isa::best(), span, framing.hop, rows);
+    let means = means(rows);
+    match conditioning {
+        Conditioning::Plain => {
+            centre(&means, window, rows);
+            means
+        }
+        Conditioning::Kaldi => {
+            emphasise(&means, window, rows);
+            [0.0; LANES]
+        }
+    }
+}
+
+/// Running sums of a frame: one alone would wait for itself.
+const SUMS: usize = 4;
+
+/// The mean of every frame, summed in f64 in the order of [`mean`].
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn means(rows: &[Lanes]) -> Lanes {
+    let [mut a, mut b, mut c, mut d] = [[0.0_f64; LANES]; SUMS];
+    let (fours, rest) = rows.as_chunks::<SUMS>();
+    for four in fours {
+        for lane in 0..LANES {
+            a[lane] += f64::from(four[0][lane]);
+            b[lane] += f64::from(four[1][lane]);
+            c[lane] += f64::from(four[2][lane]);
+            d[lane] += f64::from(four[3][lane]);
+        }
+    }
+    for row in rest {
+        for lane in 0..LANES {
+            a[lane] += f64::from(row[lane]);
+        }
+    }
+    let mut means = [0.0; LANES];
+    for lane in 0..LANES {
+        let sum = (a[lane] + b[lane]) + (c[lane] + d[lane]);
+        means[lane] = (sum / rows.len() as f64) as f32;
+    }
+    means
+}
+
+/// Takes the means from every sample, and windows it.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn centre(means: &Lanes, window: &[f32], rows: &mut [Lanes]) {
+    // By fours: of single rows, compilers mix up sixteen at a time.
+    let ((fours, rest), (weights, rest_weights)) = (rows.as_chunks_mut::<4>(), window.as_chunks());
+    for (four, weights) in fours.iter_mut().zip(weights) {
+        let four: &mut [Lanes; 4] = four;
+        let weights: &[f32; 4] = weights;
+        for lane in 0..LANES {
+            four[0][lane] = (four[0][lane] - means[lane]) * weights[0];
+            four[1][lane] = (four[1][lane] - means[lane]) * weights[1];
+            four[2][lane] = (four[2][lane] - means[lane]) * weights[2];
+            four[3][lane] = (four[3][lane] - means[lane]) * weights[3];
+        }
+    }
+    let rest_weights = weights.get(fours.len()).map_or(rest_weights, <[f32; 4]>::as_slice);
+    for (row, weight) in rest.iter_mut().zip(rest_weights) {
+        for lane in 0..LANES {
+            row[lane] = (row[lane] - means[lane]) * weight;
+        }
+    }
+}
+
+/// Takes the means and a share of the sample before it from every sample, and windows it.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn emphasise(means: &Lanes, window: &[f32], rows: &mut [Lanes]) {
     // Backwards, so that each row still sees the one before it as it was.
     for at in (1..rows.len().min(window.len())).rev() {
         let (before, row) = rows.split_at_mut(at);
-        emphasise(&mut row[0], &before[at - 1], &means, strength, window[at]);
+        emphasise_row(&mut row[0], &before[at - 1], means, window[at]);
     }
     // The first sample of a frame is its own neighbour.
     let first = rows[0];
-    emphasise(&mut rows[0], &first, &means, strength, window[0]);
-    match conditioning {
-        Conditioning::Plain => means,
-        Conditioning::Kaldi => [0.0; LANES],
-    }
+    emphasise_row(&mut rows[0], &first, means, window[0]);
 }
 
-/// Samples that are turned at once: a tile of as many of every frame.
-const TILE: usize = 16;
-
-/// One sample of each frame without the mean, less a share of the sample before it, windowed.
 #[inline(always)]
-fn emphasise(row: &mut Lanes, before: &Lanes, means: &Lanes, strength: f32, weight: f32) {
+fn emphasise_row(row: &mut Lanes, before: &Lanes, means: &Lanes, weight: f32) {
     for lane in 0..LANES {
         let (value, before) = (row[lane] - means[lane], before[lane] - means[lane]);
-        row[lane] = (value - strength * before) * weight;
-    }
-}
-
-/// Lays the samples of [`LANES`] frames side by side, zeros after them.
-#[inline(always)]
-fn turn_span(framing: Framing, samples: &[f32], rows: &mut [Lanes]) {
-    let Framing { frame_len, hop, .. } = framing;
-    // The second half of a frame is often the first half of the next one, and turned already.
-    let is_halved = frame_len == 2 * hop && hop.is_multiple_of(TILE);
-    let turned = if is_halved { hop } else { frame_len.next_multiple_of(TILE) };
-    let (rows, rest) = rows.split_at_mut(turned);
-    for (tile, rows) in rows.as_chunks_mut::<TILE>().0.iter_mut().enumerate() {
-        for first in (0..LANES).step_by(4) {
-            let frame = |lane| {
-                let start = (first + lane) * hop + tile * TILE;
-                samples[start..].first_chunk().unwrap_or(&[0.0; TILE])
-            };
-            turn_tile([frame(0), frame(1), frame(2), frame(3)], first, rows);
-        }
-    }
-    let (second, zeros) = rest.split_at_mut(if is_halved { hop } else { 0 });
-    for ((row, next), &last) in rows.iter().zip(second).zip(&samples[LANES * hop..]) {
-        next[..LANES - 1].copy_from_slice(&row[1..]);
-        next[LANES - 1] = last;
-    }
-    zeros.fill([0.0; LANES]);
-}
-
-/// Samples of four frames become columns from `first` on. By fours: compilers know that as a few
-/// shuffles, where larger turns become one store a number.
-#[inline(always)]
-fn turn_tile(frames: [&[f32; TILE]; 4], first: usize, rows: &mut [Lanes; TILE]) {
-    let [a, b, c, d] = frames.map(|frame| frame.as_chunks::<4>().0);
-    for (at, rows) in rows.as_chunks_mut::<4>().0.iter_mut().enumerate() {
-        let (a, b, c, d) = (a[at], b[at], c[at], d[at]);
-        for (sample, row) in rows.iter_mut().enumerate() {
-            row[first..first + 4].copy_from_slice(&[a[sample], b[sample], c[sample], d[sample]]);
-        }
+        row[lane] = (value - PRE_EMPHASIS * before) * weight;
     }
 }
 
 /// The mean, summed in f64 and always in the same order.
-#[inline(always)]
 fn mean(frame: &[f32]) -> f32 {
-    let mut sums = [0.0_f64; 16];
-    let (chunks, rest) = frame.as_chunks::<16>();
-    for chunk in chunks {
-        for (sum, &value) in sums.iter_mut().zip(chunk) {
+    let mut sums = [0.0_f64; SUMS];
+    let (fours, rest) = frame.as_chunks::<SUMS>();
+    for four in fours {
+        for (sum, &value) in sums.iter_mut().zip(four) {
             *sum += f64::from(value);
         }
     }
-    let rest: f64 = rest.iter().map(|&value| f64::from(value)).sum();
-    ((sums.iter().sum::<f64>() + rest) / frame.len() as f64) as f32
+    for &value in rest {
+        sums[0] += f64::from(value);
+    }
+    let [a, b, c, d] = sums;
+    (((a + b) + (c + d)) / frame.len() as f64) as f32
 }
 
 /// Subtracts the frame's mean and returns it.
@@ -262,7 +291,7 @@ mod tests {
         let mut frame = [9.0; 4];
         let frames: Vec<_> = (0..framing.frame_count(5))
             .map(|index| {
-                framing.copy_frame(&samples, index, 1.0, &mut frame);
+                framing.copy_frame(&samples, index, &mut frame);
                 frame
             })
             .collect();
@@ -273,7 +302,7 @@ mod tests {
     fn frames_past_the_end_of_a_short_clip_are_zero() {
         let framing = Framing { frame_len: 4, hop: 4, edges: Edges::Snip };
         let mut frame = [9.0; 4];
-        framing.copy_frame(&[1.0, 2.0], 3, 1.0, &mut frame);
+        framing.copy_frame(&[1.0, 2.0], 3, &mut frame);
         assert_eq!(frame, [0.0; 4]);
     }
 }

@@ -7,7 +7,7 @@ use std::arch::x86_64::{
     _mm512_loadu_si512, _mm512_set1_epi32, _mm512_setzero_si512, _mm512_storeu_ps,
 };
 
-use super::Tile;
+use super::{PairLane, Tile, panels::PanelProducts};
 use crate::PANEL;
 
 pub(super) const ROWS: usize = 12;
@@ -78,6 +78,47 @@ unsafe fn block<const COUNT: usize, const PANELS: usize>(
                     sum = _mm512_add_ps(_mm512_loadu_ps(target), sum);
                 }
                 _mm512_storeu_ps(target, sum);
+            }
+        }
+    }
+}
+
+/// Rows of a panel whose sums fit into the registers beside those of two others.
+const PANEL_ROWS: usize = 8;
+
+/// # Safety
+///
+/// The machine has AVX-512F and VNNI; the panels have one length.
+#[target_feature(enable = "avx512f,avx512vnni")]
+pub(super) unsafe fn multiply_panels(
+    panel: &[PairLane],
+    others: [&[PairLane]; 2],
+    products: &mut PanelProducts,
+) {
+    for (group, products) in products.as_chunks_mut::<PANEL_ROWS>().0.iter_mut().enumerate() {
+        let mut sums = [[_mm512_setzero_si512(); 2]; PANEL_ROWS];
+        let panel = panel.as_ptr().cast::<i32>();
+        for pair in 0..others[0].len() {
+            let mut lanes = [_mm512_setzero_si512(); 2];
+            for other in 0..2 {
+                // SAFETY: each panel has a lane of 64 bytes at `pair`.
+                lanes[other] =
+                    unsafe { _mm512_loadu_si512(others[other].as_ptr().add(pair).cast()) };
+            }
+            for row in 0..PANEL_ROWS {
+                // SAFETY: a lane is PANEL pairs of 32 bits, and `group * PANEL_ROWS + row < PANEL`.
+                let values = unsafe { *panel.add(pair * PANEL + group * PANEL_ROWS + row) };
+                let values = _mm512_set1_epi32(values);
+                for other in 0..2 {
+                    sums[row][other] = _mm512_dpwssd_epi32(sums[row][other], values, lanes[other]);
+                }
+            }
+        }
+        for row in 0..PANEL_ROWS {
+            for other in 0..2 {
+                let sum = _mm512_cvtepi32_ps(sums[row][other]);
+                // SAFETY: a row of products is PANEL numbers.
+                unsafe { _mm512_storeu_ps(products[row][other].as_mut_ptr(), sum) };
             }
         }
     }

@@ -8,7 +8,10 @@
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod panels;
 mod scalar;
+
+pub use self::panels::{PANEL_LIMIT, PANEL_PAIRS, PanelProducts, has_fast_pairs, multiply_panels};
 
 use crate::{
     Epilogue, Isa, PANEL, Rows, RowsMut, arithmetic::Arithmetic, dispatch::for_each_isa, pages,
@@ -24,10 +27,20 @@ const WEIGHT_LIMIT: f32 = 1023.0;
 /// Pairs of inputs summed in 32 bits.
 const PAIRS_AT_ONCE: usize = 512;
 
-/// The values of two inputs for the outputs of one panel, output by output.
+/// The values of two inputs for the outputs of one panel, output by output: two signed numbers of
+/// sixteen bits, the first in the lower half.
 #[repr(C, align(64))]
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PairLane(pub(crate) [i16; 2 * PANEL]);
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PairLane(pub [u32; PANEL]);
+
+impl PairLane {
+    /// Both numbers of one output.
+    #[inline]
+    fn pair(&self, output: usize) -> [i32; 2] {
+        let bits = self.0[output];
+        [bits as u16, (bits >> 16) as u16].map(|half| i32::from(half.cast_signed()))
+    }
+}
 
 /// The weights of a linear layer as integers, packed into panels of [`PANEL`] outputs.
 #[derive(Debug, Clone)]
@@ -49,7 +62,7 @@ impl PackedIntegers {
         assert_eq!(weights.len(), outputs * inputs, "weights of {outputs} x {inputs}");
         let pairs = inputs.div_ceil(2);
         let panels = outputs.div_ceil(PANEL);
-        let mut lanes = pages::filled(PairLane([0; 2 * PANEL]), panels * pairs);
+        let mut lanes = pages::filled(PairLane([0; PANEL]), panels * pairs);
         let mut factors = vec![0.0; panels * PANEL];
         for (output, row) in weights.chunks_exact(inputs.max(1)).enumerate().take(outputs) {
             let largest = row.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
@@ -58,7 +71,8 @@ impl PackedIntegers {
             let (panel, column) = (output / PANEL, output % PANEL);
             for (input, value) in row.iter().enumerate() {
                 let lane = &mut lanes[panel * pairs + input / 2];
-                lane.0[2 * column + input % 2] = (value * inverse).round() as i16;
+                let bits = ((value * inverse).round() as i16).cast_unsigned();
+                lane.0[column] |= u32::from(bits) << (16 * (input % 2));
             }
         }
         Self { lanes, factors, inputs, outputs }

@@ -1,0 +1,160 @@
+//! Copies in half the memory, for comparing one query with all references.
+#![expect(clippy::inline_always, reason = "only inlined code has the caller's vector instructions")]
+
+use multiversion::{multiversion, target::target_cfg_f};
+
+use crate::{
+    copies::{Centre, Copies, CopyFacts, Line, PANEL, ROUNDING, Row},
+    distance::Scaled,
+    parallel,
+};
+
+/// Copies of all references of one band.
+///
+/// Numbers are the upper halves of f32 (bfloat16), rounded to nearest.
+#[derive(Debug, Clone)]
+pub(crate) struct Outline {
+    centre: Centre,
+    /// One a panel, with a row a pair of positions, the first of a pair in the lower half.
+    rows: Vec<Vec<Line<u32>>>,
+    radii: Vec<Row>,
+}
+
+/// Positions of a query that are compared before it is asked whether that is enough.
+const CHUNK: usize = 512;
+
+/// Panels that share the work of preparing a query's chunk.
+pub(crate) const GROUP: usize = 8;
+
+/// One number for each reference of up to [`GROUP`] panels.
+pub(crate) type GroupRows = [Row; GROUP];
+
+impl Outline {
+    /// The outline of `count` references, and what `keep` makes of each panel's copies.
+    pub(crate) fn of<'a, T: Send>(
+        width: usize,
+        count: usize,
+        reference: impl Fn(usize) -> Scaled<'a> + Sync + Send,
+        keep: impl Fn(&Copies) -> T + Sync + Send,
+    ) -> (Self, Vec<T>) {
+        let centre = Centre::new(width, count, &reference);
+        let panels = parallel::map(count.div_ceil(PANEL), Copies::default, |copies, panel| {
+            let first = panel * PANEL;
+            copies.set(&centre, first..count.min(first + PANEL), &reference);
+            let mut rows = Vec::with_capacity(width.div_ceil(2));
+            let mut radii = copies.radii;
+            for (radius, error) in radii.iter_mut().zip(shorten(copies, &mut rows)) {
+                // The sum was rounded once a position.
+                *radius += error.sqrt() * (1.0 + 2.0 * ROUNDING * (width + 2) as f32);
+            }
+            ((rows, radii), keep(copies))
+        });
+        let (outlines, kept): (Vec<_>, Vec<T>) = panels.into_iter().unzip();
+        let (rows, radii) = outlines.into_iter().unzip();
+        (Self { centre, rows, radii }, kept)
+    }
+
+    /// How many panels there are.
+    pub(crate) fn count(&self) -> usize {
+        self.radii.len()
+    }
+
+    /// How far each copy is from the truth at most.
+    pub(crate) fn radii(&self) -> &[Row] {
+        &self.radii
+    }
+
+    /// By how much rounding may change a distance, as a share of it.
+    pub(crate) fn error_share(&self) -> f32 {
+        (self.centre.width() + 16) as f32 * ROUNDING
+    }
+
+    /// How far a query's own copy is from it at most.
+    pub(crate) fn query_radius(&self, query: Scaled<'_>) -> f32 {
+        let (mut buffer, mut facts) = ([0.0; CHUNK], CopyFacts::default());
+        for start in (0..self.centre.width()).step_by(CHUNK) {
+            let buffer = &mut buffer[..CHUNK.min(self.centre.width() - start)];
+            facts = facts.plus(self.centre.copy(query, start, buffer));
+        }
+        self.centre.radius(facts)
+    }
+
+    /// Squared distances of the copies in the panels from `first` on. A panel whose every sum has
+    /// passed `enough` may be left unfinished.
+    pub(crate) fn squares(&self, query: Scaled<'_>, first: usize, enough: &GroupRows) -> GroupRows {
+        let count = GROUP.min(self.count() - first);
+        let (mut buffer, mut squares) = ([0.0; CHUNK], [[0.0; PANEL]; GROUP]);
+        let mut is_open = [true; GROUP];
+        for start in (0..self.centre.width()).step_by(CHUNK) {
+            let len = CHUNK.min(self.centre.width() - start);
+            self.centre.copy(query, start, &mut buffer[..len]);
+            // The position beside the last one is zero in all copies.
+            buffer[len..].fill(0.0);
+            let buffer = &buffer.as_chunks::<2>().0[..len.div_ceil(2)];
+            for panel in 0..count {
+                if is_open[panel] {
+                    let rows = &self.rows[first + panel][start / 2..][..buffer.len()];
+                    add_squares(buffer, rows, &mut squares[panel]);
+                    let passed = |(square, enough): (&f32, &f32)| square >= enough;
+                    is_open[panel] = !squares[panel].iter().zip(&enough[panel]).all(passed);
+                }
+            }
+        }
+        squares
+    }
+}
+
+/// Rounds to the upper half of f32, in pairs of positions; returns the squared errors.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn shorten(copies: &Copies, rows: &mut Vec<Line<u32>>) -> Row {
+    #[inline(always)]
+    fn shorten_one(value: f32, error: &mut f32) -> u32 {
+        // Half a step up, then cut off.
+        let bits = value.to_bits().wrapping_add(0x8000) & 0xFFFF_0000;
+        let difference = value - f32::from_bits(bits);
+        *error += difference * difference;
+        bits
+    }
+    let mut errors = [0.0; PANEL];
+    rows.extend(copies.pairs().iter().map(|[Line(left), Line(right)]| {
+        let mut pair = [0; PANEL];
+        for lane in 0..PANEL {
+            let low = shorten_one(left[lane], &mut errors[lane]) >> 16;
+            pair[lane] = low | shorten_one(right[lane], &mut errors[lane]);
+        }
+        Line(pair)
+    }));
+    errors
+}
+
+/// Adds the squared differences between a query and the copies of a panel.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2+fma", "x86_64+avx2+fma"))]
+fn add_squares(query: &[[f32; 2]], rows: &[Line<u32>], squares: &mut Row) {
+    // Without the instruction a fused product is a slow function call.
+    let is_fused = target_cfg_f!(target_feature = "fma");
+    let plus_square = |sum: f32, difference: f32| {
+        if is_fused { difference.mul_add(difference, sum) } else { sum + difference * difference }
+    };
+    // Four sums: one alone would wait for itself.
+    let [mut a, mut b, mut c, mut d] = [[0.0; PANEL]; 4];
+    let (queries, query_rest) = query.as_chunks::<2>();
+    let (twos, rest) = rows.as_chunks::<2>();
+    for (query, rows) in queries.iter().zip(twos) {
+        for lane in 0..PANEL {
+            let [first, second] = [rows[0].0[lane], rows[1].0[lane]];
+            a[lane] = plus_square(a[lane], query[0][0] - f32::from_bits(first << 16));
+            b[lane] = plus_square(b[lane], query[0][1] - f32::from_bits(first & 0xFFFF_0000));
+            c[lane] = plus_square(c[lane], query[1][0] - f32::from_bits(second << 16));
+            d[lane] = plus_square(d[lane], query[1][1] - f32::from_bits(second & 0xFFFF_0000));
+        }
+    }
+    for (query, Line(row)) in query_rest.iter().zip(rest) {
+        for lane in 0..PANEL {
+            a[lane] = plus_square(a[lane], query[0] - f32::from_bits(row[lane] << 16));
+            b[lane] = plus_square(b[lane], query[1] - f32::from_bits(row[lane] & 0xFFFF_0000));
+        }
+    }
+    for lane in 0..PANEL {
+        squares[lane] += (a[lane] + b[lane]) + (c[lane] + d[lane]);
+    }
+}
