@@ -32,6 +32,9 @@ mod interruption;
 mod metrics;
 /// Models are changed, checked, damaged and refused.
 mod models;
+/// Benchmarks that are killed or interrupted are taken up again.
+#[cfg(unix)]
+mod stopped_run;
 /// Not tests: a folder to work in, sounds, and the program.
 mod support;
 /// Synthetic machines and the demonstration.

@@ -61,7 +61,8 @@ pub(super) fn read(year: Year, roots: &[PathBuf]) -> Result<Found> {
 }
 
 fn is_attribute_table(file: &TreeFile) -> bool {
-    file.has_extension(&["csv"]) && file.name().starts_with("attributes_")
+    let hidden = file.name().ends_with("_correspondence.csv");
+    file.has_extension(&["csv"]) && file.name().starts_with("attributes_") && !hidden
 }
 
 /// What the folder of a clip says.

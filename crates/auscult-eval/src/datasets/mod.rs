@@ -16,7 +16,7 @@ mod names;
 mod tree;
 mod truth;
 
-use std::{fmt, path::PathBuf, str::FromStr};
+use std::{collections::BTreeSet, fmt, path::PathBuf, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -235,10 +235,17 @@ impl Dataset {
     /// How many classes the training clips have: machine, section and attributes, whatever the
     /// domain (DCASE 2020, which has no attributes: machine and id).
     pub fn class_count(&self) -> usize {
+        self.classes(|clip| (&clip.machine, &clip.section, &clip.attributes))
+    }
+
+    /// How many machines and sections have training clips.
+    pub fn section_class_count(&self) -> usize {
+        self.classes(|clip| (&clip.machine, &clip.section))
+    }
+
+    fn classes<'a, K: Ord>(&'a self, key: impl Fn(&'a DatasetClip) -> K) -> usize {
         let train = self.clips.iter().filter(|clip| clip.split == Split::Train);
-        let classes: std::collections::BTreeSet<_> =
-            train.map(|clip| (&clip.machine, &clip.section, &clip.attributes)).collect();
-        classes.len()
+        train.map(key).collect::<BTreeSet<K>>().len()
     }
 
     /// A fingerprint of what was found: names, splits, labels and domains.

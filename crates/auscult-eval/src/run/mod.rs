@@ -16,5 +16,8 @@ pub use self::{
     section::{DiagnosticsResult, SectionResult, SystemResult, TestClip, read_sections},
     submission::{Threshold, write_submission},
     tables::{latex, markdown},
-    worker::{FrontEndMaker, RunProgress, RunSettings, built_in_front_end, evaluate},
+    worker::{
+        Evaluation, FrontEndMaker, MissingFrontEnd, RunProgress, RunSettings, built_in_front_end,
+        evaluate,
+    },
 };

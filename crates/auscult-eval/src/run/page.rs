@@ -1,13 +1,20 @@
 //! One HTML page with the tables and figures of a run; it loads nothing.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 
 use super::{
     DiagnosticsRow, ResultRow, RunResults,
     chart::{Chart, escape},
     tables::{DIAGNOSTICS_HEADS, cell, diagnostics_cells, facts, notes, part_name},
 };
-use crate::datasets::DatasetKind;
+use crate::{
+    datasets::DatasetKind,
+    metrics::arithmetic_mean,
+    systems::{Sweep, SweepMeasure},
+};
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1a1a1a;--paper:#fff;--faint:#d8d8d8;--c0:#0b62a4;--c1:#c2410c;--c2:#15803d;--c3:#7e22ce;--c4:#a16207;--c5:#be185d;--c6:#0e7490;--c7:#4b5563}
@@ -66,7 +73,7 @@ fn diagnostics_table(out: &mut String, rows: &[DiagnosticsRow]) {
     if rows.is_empty() {
         return;
     }
-    out.push_str("<h2>Diagnostics</h2>\n<p>Means over sections; the paper's in brackets. The last five columns count sections.</p>\n\
+    out.push_str("<h2>Diagnostics</h2>\n<p>Means over sections; the paper's in brackets. \"with DMM\": d' of bands on both views over that of global matching on the mean view. The last five columns count sections.</p>\n\
         <div class=\"wide\" tabindex=\"0\"><table>\n<tr>");
     for head in DIAGNOSTICS_HEADS {
         let _ = write!(out, "<th>{head}</th>");
@@ -104,7 +111,7 @@ fn table(out: &mut String, results: &RunResults) {
     }
     out.push_str("</tr>\n");
     let mut group = "";
-    for system in &results.protocol.systems {
+    for system in results.systems() {
         if system.group != group {
             group = &system.group;
             let _ = writeln!(
@@ -129,41 +136,86 @@ fn charts(results: &RunResults) -> Vec<Chart> {
     for (dataset, set) in results.parts() {
         let rows: Vec<&ResultRow> =
             results.rows.iter().filter(|row| row.dataset == dataset && row.set == set).collect();
-        let sweep = results.protocol.sweep.as_ref();
-        if let Some(sweep) = sweep {
-            charts.push(Chart {
-                title: part_name(dataset, &set),
-                x_name: sweep.axis.clone(),
-                y_name: "score in %".to_owned(),
-                series: sweep_series(&rows),
-                levels: rows
-                    .iter()
-                    .filter(|row| row.x.is_none())
-                    .filter_map(|row| Some((row.system.clone(), 100.0 * row.score?)))
-                    .collect(),
-            });
+        if let Some(sweep) = &results.protocol.sweep {
+            charts.extend(sweep_charts(sweep, &part_name(dataset, &set), &rows));
         }
     }
-    charts.extend(noise_chart(results));
+    charts.extend(noise_charts(results));
     charts.extend(diagnostics_charts(&results.diagnostics));
     charts
 }
 
-fn sweep_series(rows: &[&ResultRow]) -> Vec<(String, Vec<(f64, f64)>)> {
-    let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    for row in rows {
-        let (Some(x), Some(score)) = (row.x, row.score) else { continue };
-        match series.iter_mut().find(|(name, _)| *name == row.series) {
-            Some((_, points)) => points.push((x, 100.0 * score)),
-            None => series.push((row.series.clone(), vec![(x, 100.0 * score)])),
+/// Curves with their names, in the order they were first met.
+#[derive(Default)]
+struct Curves(Vec<(String, Vec<(f64, f64)>)>);
+
+impl Curves {
+    fn add(&mut self, name: &str, point: (f64, f64)) {
+        match self.0.iter_mut().find(|(other, _)| other == name) {
+            Some((_, points)) => points.push(point),
+            None => self.0.push((name.to_owned(), vec![point])),
         }
     }
-    series
+
+    /// With ascending x.
+    fn sorted(mut self) -> Vec<(String, Vec<(f64, f64)>)> {
+        for (_, points) in &mut self.0 {
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        self.0
+    }
 }
 
-/// MIMII's features by signal-to-noise ratio.
-fn noise_chart(results: &RunResults) -> Option<Chart> {
-    let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+/// More curves than this are drawn in a chart a group.
+const MOST_CURVES: usize = 6;
+
+/// The curves of one part, for each measure; systems that stand still are lines to compare with.
+fn sweep_charts(sweep: &Sweep, part: &str, rows: &[&ResultRow]) -> Vec<Chart> {
+    let series: BTreeSet<&str> =
+        rows.iter().filter(|row| row.x.is_some()).map(|row| row.series.as_str()).collect();
+    let mut groups: Vec<Option<&str>> = vec![None];
+    if series.len() > MOST_CURVES {
+        groups = rows.iter().map(|row| Some(row.group.as_str())).collect();
+        groups.dedup();
+    }
+    let chart = |measure: SweepMeasure, group: Option<&str>| {
+        let value = |row: &ResultRow| match measure {
+            SweepMeasure::Score => row.score,
+            SweepMeasure::Auc => row.auc,
+        };
+        let mut curves = Curves::default();
+        let mut levels = Vec::new();
+        for row in rows.iter().filter(|row| group.is_none_or(|group| row.group == group)) {
+            let Some(value) = value(row).map(|share| 100.0 * share) else { continue };
+            match row.x {
+                Some(x) => curves.add(&row.series, (x, value)),
+                None => levels.push((row.system.clone(), value)),
+            }
+        }
+        let name = match measure {
+            SweepMeasure::Score => "score",
+            SweepMeasure::Auc => "mean AUC",
+        };
+        let title = [Some(part), group].into_iter().flatten().collect::<Vec<_>>().join(", ");
+        Chart {
+            title: format!("{title}: {name}"),
+            x_name: sweep.axis.clone(),
+            y_name: format!("{name} in %"),
+            series: curves.sorted(),
+            levels,
+        }
+    };
+    let measures = sweep.measures.iter();
+    measures
+        .flat_map(|&measure| groups.iter().map(move |&group| (measure, group)))
+        .map(|(measure, group)| chart(measure, group))
+        .collect()
+}
+
+/// MIMII's features by signal-to-noise ratio: all machines by their score, then each by its AUC.
+fn noise_charts(results: &RunResults) -> Vec<Chart> {
+    let mut all = Curves::default();
+    let mut by_machine: BTreeMap<&str, Curves> = BTreeMap::new();
     for row in
         results.rows.iter().filter(|row| row.dataset == DatasetKind::Mimii && row.x.is_none())
     {
@@ -173,23 +225,37 @@ fn noise_chart(results: &RunResults) -> Option<Chart> {
             "6dB" => 6.0,
             _ => continue,
         };
-        let Some(score) = row.score else { continue };
-        match series.iter_mut().find(|(name, _)| *name == row.system) {
-            Some((_, points)) => points.push((ratio, 100.0 * score)),
-            None => series.push((row.system.clone(), vec![(ratio, 100.0 * score)])),
+        if let Some(score) = row.score {
+            all.add(&row.system, (ratio, 100.0 * score));
+        }
+        let machines: BTreeSet<&str> = row.sections.iter().map(|s| &*s.machine).collect();
+        for machine in machines {
+            let ids = row.sections.iter().filter(|found| found.machine == machine);
+            if let Some(auc) = arithmetic_mean(ids.filter_map(|found| found.figures.auc)) {
+                by_machine.entry(machine).or_default().add(&row.system, (ratio, 100.0 * auc));
+            }
         }
     }
-    for (_, points) in &mut series {
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    }
-    (!series.is_empty()).then(|| Chart {
-        title: "MIMII by signal-to-noise ratio".to_owned(),
+    let chart = |title: String, y_name: &str, curves: Curves| Chart {
+        title,
         x_name: "signal-to-noise ratio in dB".to_owned(),
-        y_name: "score in %".to_owned(),
-        series,
+        y_name: y_name.to_owned(),
+        series: curves.sorted(),
         levels: Vec::new(),
-    })
+    };
+    let mut charts = Vec::new();
+    // One ratio makes no curve: the table says it.
+    if !all.0.iter().any(|(_, points)| points.len() > 1) {
+        return charts;
+    }
+    charts.push(chart("MIMII by signal-to-noise ratio".to_owned(), "score in %", all));
+    charts.extend(by_machine.into_iter().map(|(machine, curves)| {
+        chart(format!("MIMII {machine}, mean AUC of its ids"), "mean AUC in %", curves)
+    }));
+    charts
 }
+
+const D_PRIME: &str = "d' ratio";
 
 /// Variance, gap and d' of bands over those of global matching, against the band size.
 fn diagnostics_charts(rows: &[DiagnosticsRow]) -> Vec<Chart> {
@@ -197,7 +263,7 @@ fn diagnostics_charts(rows: &[DiagnosticsRow]) -> Vec<Chart> {
     const FIGURES: [Figure; 3] = [
         ("variance ratio", |row| row.variance_ratio_sub_global),
         ("mean-gap ratio", |row| row.mean_gap_ratio),
-        ("d' ratio", |row| row.d_prime_ratio),
+        (D_PRIME, |row| row.d_prime_ratio),
     ];
     let mut groups: BTreeMap<(&str, usize), Vec<&DiagnosticsRow>> = BTreeMap::new();
     for row in rows {
@@ -206,14 +272,16 @@ fn diagnostics_charts(rows: &[DiagnosticsRow]) -> Vec<Chart> {
     let mut charts = Vec::new();
     for ((front_end, neighbours), rows) in groups {
         for (name, figure) in FIGURES {
-            let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+            let mut curves = Curves::default();
             for row in &rows {
-                let Some(value) = figure(row) else { continue };
                 let part = part_name(row.dataset, &row.set);
-                let point = (row.band_width as f64, value);
-                match series.iter_mut().find(|(other, _)| *other == part) {
-                    Some((_, points)) => points.push(point),
-                    None => series.push((part, vec![point])),
+                let band = row.band_width as f64;
+                if let Some(value) = figure(row) {
+                    curves.add(&part, (band, value));
+                }
+                let with_both = row.d_prime_ratio_both_views.filter(|_| name == D_PRIME);
+                if let Some(value) = with_both {
+                    curves.add(&format!("{part}, DMM"), (band, value));
                 }
             }
             let density = if neighbours == 0 {
@@ -225,7 +293,7 @@ fn diagnostics_charts(rows: &[DiagnosticsRow]) -> Vec<Chart> {
                 title: format!("{front_end}: {name}, bands / global ({density})"),
                 x_name: "band size".to_owned(),
                 y_name: name.to_owned(),
-                series,
+                series: curves.sorted(),
                 levels: vec![("as global matching".to_owned(), 1.0)],
             });
         }

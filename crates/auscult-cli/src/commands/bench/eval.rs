@@ -54,9 +54,10 @@ pub(super) fn run(arguments: &EvalArguments, printer: &Printer) -> anyhow::Resul
         front_ends: &maker,
         progress: &bars,
     };
-    let sections = evaluate(&dataset, std::slice::from_ref(&system), &[], &settings)?;
+    let found = evaluate(&dataset, std::slice::from_ref(&system), &[], &settings)?;
     bars.finish();
-    let sections = sections.context("stopped before all clips were read; nothing was judged")?;
+    let sections =
+        found.context("stopped before all clips were read; nothing was judged")?.sections;
     anyhow::ensure!(
         !sections.is_empty(),
         "no section has test clips; auscult data check says what is there"
