@@ -89,6 +89,19 @@ fn a_half_downloaded_archive_is_named() {
 }
 
 #[test]
+fn a_download_that_is_not_finished_is_told() {
+    let root = tempfile::tempdir().unwrap();
+    table(root.path(), "dev_fan.zip.part", "PK");
+    for kind in [DatasetKind::Dcase(Year::Y2023), DatasetKind::Mimii] {
+        let error = Dataset::open(kind, &[root.path().to_owned()], None).unwrap_err().to_string();
+        assert!(error.contains("dev_fan.zip.part is a download that stopped half way"), "{error}");
+    }
+    write(root.path(), &["valve/train/section_00_source_train_normal_0000_pat_00.wav"]);
+    let remarks = open(Year::Y2023, root.path()).remarks;
+    assert!(remarks[0].contains("the same auscult data download goes on"), "{remarks:?}");
+}
+
+#[test]
 fn two_roots_make_one_data_set() {
     let (dev, eval) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     write(dev.path(), &["fan/train/section_00_source_train_normal_0000_x.wav"]);
@@ -466,6 +479,12 @@ fn mimii_is_split_as_its_baseline_splits_it() {
     assert_eq!(pump.test.len(), 4);
     assert_eq!(groups.iter().find(|group| group.machine == "fan").unwrap().set, "min6dB");
     assert!(dataset.remarks[0].contains("no abnormal clips"), "{:?}", dataset.remarks);
+    // A root may be one ratio, below folders with any name.
+    let below = root.path().join("db_of_6dB_and_more/0dB");
+    fs::create_dir_all(below.parent().unwrap()).unwrap();
+    fs::rename(root.path().join("0dB"), &below).unwrap();
+    let dataset = Dataset::open(DatasetKind::Mimii, &[below], None).unwrap();
+    assert!(dataset.clips.iter().all(|clip| clip.set == "0dB"));
 }
 
 #[test]

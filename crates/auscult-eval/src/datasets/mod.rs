@@ -264,12 +264,18 @@ impl Dataset {
     }
 }
 
-/// Nothing of a data set was found.
-fn nothing_found(kind: DatasetKind, roots: &[PathBuf], looked_for: &str) -> Error {
+/// Nothing of a data set was found; `remarks` are what was seen instead.
+fn nothing_found(
+    kind: DatasetKind,
+    roots: &[PathBuf],
+    looked_for: &str,
+    remarks: &[String],
+) -> Error {
     let roots: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
     let reason = format!(
-        "found no clips in {}; looked for {looked_for}. Check the path; archives (.zip) are read in place",
-        roots.join(" and ")
+        "found no clips in {}; looked for {looked_for}. Check the path; archives (.zip) are read in place{}",
+        roots.join(" and "),
+        remarks.iter().map(|remark| format!("; {remark}")).collect::<String>()
     );
     Error::Dataset { kind: kind.to_string(), reason }
 }
