@@ -351,6 +351,10 @@ fn data_are_looked_at_and_the_set_is_told_from_names() {
         .exits(2)
         .says("dcase2023, dcase2024, dcase2025; say which");
     sandbox.run("data check nowhere").exits(2).says("nowhere");
+    // Names of DCASE with machines of no year: someone's own.
+    sandbox.run("synth --out own --train 2 2 --test 1 1 --visits 1 --seconds 1").exits(0);
+    let ran = sandbox.run("data check own").exits(0);
+    assert!(ran.stdout.contains("folder: 4 sections"), "{}", ran.stdout);
 }
 
 #[test]

@@ -219,7 +219,7 @@ fn one_class_only_is_scored_and_said_not_to_be_judged() {
             .write(&format!("d/pump/{folder}/{take}.wav"), wav_of(&ClipRecipe { take, ..clip() }));
     }
     let line = "bench eval --data d --dataset folder --clip-seconds 1 --json --scores s.csv";
-    let ran = sandbox.run(line).exits(2).says("clips of one class or domain only");
+    let ran = sandbox.run(line).exits(2).says("no score: test clips of one class only in pump");
     let got = json(&ran);
     assert!(got["official_score"].is_null() && got["machines"][0]["normal"] == 2, "{got}");
     assert_eq!(crate::support::rows(&String::from_utf8(sandbox.read("s.csv")).unwrap()).len(), 2);

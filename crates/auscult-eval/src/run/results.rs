@@ -224,8 +224,7 @@ fn row(
                 .to_owned()
         })
     };
-    let one_class =
-        || score.is_none().then(|| "a section has clips of one class or domain only".to_owned());
+    let one_class = || score.is_none().then(|| one_sided(&figures));
     let problem = sections.iter().find_map(problem_of).or_else(unlabelled).or_else(one_class);
     let name = dataset.to_string();
     let part = if set.is_empty() { name } else { format!("{name}/{set}") };
@@ -257,6 +256,24 @@ fn figures(machines: &[(&str, &str)], sets: &[&ScoreSet]) -> Vec<SectionFigures>
             figures: set.figures(),
         })
         .collect()
+}
+
+/// Which sections keep a score from being made.
+fn one_sided(sections: &[SectionFigures]) -> String {
+    let names = |is: &dyn Fn(&SectionFigures) -> bool| -> String {
+        let found = sections.iter().filter(|found| is(found));
+        let names = found.map(|found| format!("{} {}", found.machine, found.section));
+        names.map(|name| name.trim().to_owned()).collect::<Vec<_>>().join(", ")
+    };
+    let one_class = |found: &SectionFigures| found.figures.auc.is_none();
+    let classes = names(&one_class);
+    if !classes.is_empty() {
+        return format!("no score: test clips of one class only in {classes}");
+    }
+    let one_domain = |found: &SectionFigures| {
+        found.figures.auc_source.is_none() || found.figures.auc_target.is_none()
+    };
+    format!("no score: normal test clips of one domain only in {}", names(&one_domain))
 }
 
 /// `None` if a section has none.

@@ -141,10 +141,7 @@ fn sections(text: &mut String, results: &RunResults) {
         line(text, format_args!("\n## {}: each section\n", part_name(dataset, &set)));
         line(
             text,
-            format_args!(
-                "{} in %; AUC / pAUC, and source / target AUC where there are domains.\n",
-                first.measure
-            ),
+            format_args!("AUC / pAUC in %, and source / target AUC where there are domains.\n"),
         );
         let heads: Vec<String> = first
             .sections
