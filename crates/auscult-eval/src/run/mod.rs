@@ -6,6 +6,7 @@ mod page;
 mod results;
 mod section;
 mod submission;
+mod sweep_table;
 mod tables;
 mod worker;
 

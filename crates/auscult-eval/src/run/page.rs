@@ -7,13 +7,14 @@ use std::{
 
 use super::{
     DiagnosticsRow, ResultRow, RunResults,
-    chart::{Chart, escape},
+    chart::{Chart, Scale, escape},
+    sweep_table::{SweepTable, legend, sweep_tables},
     tables::{DIAGNOSTICS_HEADS, cell, diagnostics_cells, facts, notes, part_name},
 };
 use crate::{
     datasets::DatasetKind,
     metrics::arithmetic_mean,
-    systems::{Sweep, SweepMeasure},
+    systems::{Sweep, SweepMeasure, SweepParameter},
 };
 
 const STYLE: &str = "\
@@ -22,9 +23,10 @@ const STYLE: &str = "\
 body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:72rem;margin:2rem auto;padding:0 1rem}
 table{border-collapse:collapse;font-size:.9rem}th,td{padding:.25rem .6rem;border-bottom:1px solid var(--faint);text-align:right}
 th:first-child,td:first-child{text-align:left}tr.group td{font-style:italic;padding-top:.8rem}
-.wide{overflow-x:auto}figure{display:inline-block;margin:0 1rem 1rem 0;width:min(30rem,100%)}svg{width:100%;height:auto}
-text{fill:var(--ink);font-size:12px}.head{font-weight:600;font-size:14px}.end{text-anchor:end}.middle{text-anchor:middle}
-.grid{stroke:var(--faint)}.axis{stroke:var(--ink)}polyline{fill:none;stroke-width:2}.level{stroke-dasharray:4 4}
+td{white-space:nowrap}th{vertical-align:bottom}.wide{overflow-x:auto}.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(21rem,100%),1fr));gap:1.5rem 1rem}
+figure{margin:0}svg{width:100%;height:auto}p{max-width:50rem}code{overflow-wrap:anywhere}
+text{fill:var(--ink);font-size:13px}.head{font-weight:600;font-size:13.5px}.end{text-anchor:end}.middle{text-anchor:middle}
+.grid{stroke:var(--faint)}.axis{stroke:var(--ink)}polyline{fill:none;stroke-width:2}.level{stroke-dasharray:4 4;stroke-width:1.5}
 .s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}.s4{stroke:var(--c4)}.s5{stroke:var(--c5)}.s6{stroke:var(--c6)}.s7{stroke:var(--c7)}
 .mark.s0{fill:var(--c0)}.mark.s1{fill:var(--c1)}.mark.s2{fill:var(--c2)}.mark.s3{fill:var(--c3)}.mark.s4{fill:var(--c4)}.mark.s5{fill:var(--c5)}.mark.s6{fill:var(--c6)}.mark.s7{fill:var(--c7)}
 ";
@@ -63,10 +65,11 @@ fn figures(out: &mut String, results: &RunResults) {
     if charts.is_empty() {
         return;
     }
-    out.push_str("<h2>Figures</h2>\n");
+    out.push_str("<h2>Figures</h2>\n<div class=\"figures\">\n");
     for (index, chart) in charts.iter().enumerate() {
         out.push_str(&chart.render(&format!("f{index}")));
     }
+    out.push_str("</div>\n");
 }
 
 fn diagnostics_table(out: &mut String, rows: &[DiagnosticsRow]) {
@@ -95,9 +98,43 @@ fn list(out: &mut String, title: &str, lines: &[String]) {
     }
     let _ = writeln!(out, "<h2>{title}</h2>\n<ul>");
     for line in lines {
-        let _ = writeln!(out, "<li>{}</li>", escape(line));
+        let _ = writeln!(out, "<li>{}</li>", with_code(line));
     }
     out.push_str("</ul>\n");
+}
+
+/// Text between two backticks as code.
+fn with_code(line: &str) -> String {
+    let mut out = String::new();
+    for (index, part) in escape(line).split('`').enumerate() {
+        match index {
+            0 => {}
+            _ if index % 2 == 1 => out.push_str("<code>"),
+            _ => out.push_str("</code>"),
+        }
+        out.push_str(part);
+    }
+    out
+}
+
+/// Curves as rows, the values of the sweep as columns.
+fn sweep_table(out: &mut String, results: &RunResults) {
+    for SweepTable { title, heads, rows } in sweep_tables(results) {
+        let _ = write!(out, "<h2>{}</h2>\n<p>{}</p>\n", escape(&title), escape(&legend(results)));
+        out.push_str("<div class=\"wide\" tabindex=\"0\"><table>\n<tr>");
+        for head in &heads {
+            let _ = write!(out, "<th>{}</th>", escape(head));
+        }
+        out.push_str("</tr>\n");
+        for row in rows {
+            out.push_str("<tr>");
+            for cell in row {
+                let _ = write!(out, "<td>{}</td>", escape(&cell));
+            }
+            out.push_str("</tr>\n");
+        }
+        out.push_str("</table></div>\n");
+    }
 }
 
 fn table(out: &mut String, results: &RunResults) {
@@ -105,7 +142,15 @@ fn table(out: &mut String, results: &RunResults) {
     if parts.is_empty() {
         return;
     }
-    out.push_str("<p>Scores in %, with 95 % intervals; the paper's score in brackets.</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n<tr><th>system</th>");
+    if results.protocol.sweep.is_some() {
+        sweep_table(out, results);
+        return;
+    }
+    let _ = writeln!(
+        out,
+        "<p>{}</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n<tr><th>system</th>",
+        escape(&legend(results))
+    );
     for (dataset, set) in &parts {
         let _ = write!(out, "<th>{}</th>", escape(&part_name(*dataset, set)));
     }
@@ -201,6 +246,10 @@ fn sweep_charts(sweep: &Sweep, part: &str, rows: &[&ResultRow]) -> Vec<Chart> {
             title: format!("{title}: {name}"),
             x_name: sweep.axis.clone(),
             y_name: format!("{name} in %"),
+            x_scale: match sweep.parameter {
+                SweepParameter::Neighbours => Scale::Logarithmic,
+                SweepParameter::BandPercent => Scale::Linear,
+            },
             series: curves.sorted(),
             levels,
         }
@@ -240,6 +289,7 @@ fn noise_charts(results: &RunResults) -> Vec<Chart> {
         title,
         x_name: "signal-to-noise ratio in dB".to_owned(),
         y_name: y_name.to_owned(),
+        x_scale: Scale::Linear,
         series: curves.sorted(),
         levels: Vec::new(),
     };
@@ -279,8 +329,9 @@ fn diagnostics_charts(rows: &[DiagnosticsRow]) -> Vec<Chart> {
                 if let Some(value) = figure(row) {
                     curves.add(&part, (band, value));
                 }
-                let with_both = row.d_prime_ratio_both_views.filter(|_| name == D_PRIME);
-                if let Some(value) = with_both {
+                // As in the paper's figure: with local density normalisation only.
+                let wanted = name == D_PRIME && neighbours > 0;
+                if let Some(value) = row.d_prime_ratio_both_views.filter(|_| wanted) {
                     curves.add(&format!("{part}, DMM"), (band, value));
                 }
             }
@@ -290,9 +341,10 @@ fn diagnostics_charts(rows: &[DiagnosticsRow]) -> Vec<Chart> {
                 format!("LDN, K = {neighbours}")
             };
             charts.push(Chart {
-                title: format!("{front_end}: {name}, bands / global ({density})"),
+                title: format!("{front_end}: {name} ({density})"),
                 x_name: "band size".to_owned(),
                 y_name: name.to_owned(),
+                x_scale: Scale::Logarithmic,
                 series: curves.sorted(),
                 levels: vec![("as global matching".to_owned(), 1.0)],
             });

@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use super::{DiagnosticsRow, MissingFrontEnd, ResultRow, RunResults};
+use super::{
+    DiagnosticsRow, MissingFrontEnd, ResultRow, RunResults,
+    sweep_table::{SweepTable, legend, sweep_tables},
+};
 use crate::datasets::DatasetKind;
 
 /// The results as one Markdown page.
@@ -17,11 +20,16 @@ pub fn markdown(results: &RunResults) -> String {
         line(&mut text, format_args!("- {fact}"));
     }
     let parts = results.parts();
-    if !results.rows.is_empty() {
-        line(
-            &mut text,
-            format_args!("\nScores in %, with 95 % intervals; the paper's score in brackets.\n"),
-        );
+    for SweepTable { title, heads, rows } in sweep_tables(results) {
+        line(&mut text, format_args!("\n## {title}\n\n{}\n", legend(results)));
+        line(&mut text, format_args!("| {} |", heads.join(" | ")));
+        line(&mut text, format_args!("|{}", "---|".repeat(heads.len())));
+        for row in rows {
+            line(&mut text, format_args!("| {} |", row.join(" | ")));
+        }
+    }
+    if !results.rows.is_empty() && protocol.sweep.is_none() {
+        line(&mut text, format_args!("\n{}\n", legend(results)));
         let heads: Vec<String> =
             parts.iter().map(|(dataset, set)| part_name(*dataset, set)).collect();
         line(&mut text, format_args!("| system | {} |", heads.join(" | ")));
