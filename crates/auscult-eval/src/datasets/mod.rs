@@ -272,10 +272,9 @@ fn nothing_found(
     remarks: &[String],
 ) -> Error {
     let roots: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
-    let reason = format!(
-        "found no clips in {}; looked for {looked_for}. Check the path; archives (.zip) are read in place{}",
-        roots.join(" and "),
-        remarks.iter().map(|remark| format!("; {remark}")).collect::<String>()
-    );
+    let hint = "Check the path; archives (.zip) are read in place";
+    let hints: Vec<&str> = [hint].into_iter().chain(remarks.iter().map(String::as_str)).collect();
+    let (roots, hints) = (roots.join(" and "), hints.join("; "));
+    let reason = format!("found no clips in {roots}; looked for {looked_for}. {hints}");
     Error::Dataset { kind: kind.to_string(), reason }
 }
