@@ -116,9 +116,9 @@ fn since_2022_both_domains_share_a_file() {
             [(Threshold::Gamma, [0, 1, 0, 1]), (Threshold::Quantile, [0, 0, 0, 1])]
         {
             let rows = ["0000", "0001", "0002", "0007"].iter().zip(decisions);
-            let decisions: String = rows
-                .map(|(number, decision)| format!("section_00_{number}.wav,{decision}\n"))
-                .collect();
+            let lines =
+                rows.map(|(number, decision)| format!("section_00_{number}.wav,{decision}\n"));
+            let decisions = lines.collect::<Vec<_>>().concat();
             let [score_name, decision_name] = ["anomaly_score", "decision_result"]
                 .map(|kind| format!("{kind}_{machine}_section_00_test.csv"));
             check(&found, threshold, &[(&score_name, scores), (&decision_name, &decisions)]);

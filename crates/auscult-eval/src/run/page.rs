@@ -42,7 +42,7 @@ pub fn page(results: &RunResults) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<p>{}</p>\n",
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n<p>{}</p>\n",
         escape(results.protocol.about.trim())
     );
     // A sweep is read from its figures, other protocols from their table.
@@ -56,7 +56,7 @@ pub fn page(results: &RunResults) -> String {
     diagnostics_table(&mut out, &results.diagnostics);
     list(&mut out, "Not run, or run in part", &notes(results));
     list(&mut out, "Where this comes from", &facts(results));
-    out.push_str("</body>\n</html>\n");
+    out.push_str("</main>\n</body>\n</html>\n");
     out
 }
 

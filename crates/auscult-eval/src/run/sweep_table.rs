@@ -72,7 +72,7 @@ pub(super) fn sweep_tables(results: &RunResults) -> Vec<SweepTable> {
             cells
         };
         let mut rows: Vec<Vec<String>> = curves.iter().map(cells).collect();
-        let mut heads = vec![sweep.axis.clone(), "line".to_owned()];
+        let mut heads = vec![sweep.axis.clone(), "any".to_owned()];
         heads.extend(sweep.values.iter().map(ToString::to_string));
         if rows.iter().all(|row| row[1].is_empty()) {
             heads.remove(1);
