@@ -92,7 +92,7 @@ def main():
         "command, and stands beside the paper's numbers:",
         "",
         "    auscult data download dcase2023 -o DATA/dcase2023",
-        "    auscult bench run table-3 --data DATA --out runs/table-3 --truth EVALUATOR",
+        "    auscult bench run table-3 --data DATA --out runs/table-3 --truth dcase2023_task2_evaluator",
         "",
         "Protocols: table-3, table-5, figure-windows, figure-k, figure-mimii, diagnostics, genrep, baselines, trained, my-folder.",
         "",

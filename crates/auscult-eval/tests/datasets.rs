@@ -201,6 +201,33 @@ fn hidden_clips_get_label_and_domain_from_the_evaluator() {
     assert!(error.contains("no ground_truth_data folder"), "{error}");
 }
 
+/// Several years in one run: 2020's ids and 2022's sections would be taken for each other.
+#[test]
+fn ground_truth_of_another_year_is_not_taken() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = |year: u16| root.path().join(format!("dcase{year}_task2_evaluator"));
+    for (year, name, label) in [(2022, "section_03_0000.wav", 1), (2023, "section_00_0000.wav", 0)]
+    {
+        let machine = if year == 2022 { "fan_section_03" } else { "Vacuum_section_00" };
+        let place = format!("ground_truth_data/ground_truth_{machine}_test.csv");
+        table(&folder(year), &place, &format!("{name},{label}\n"));
+    }
+    let both = [folder(2022), folder(2023)];
+    let open = |year: Year, clip: &str| -> Dataset {
+        let data = tempfile::tempdir().unwrap();
+        write(data.path(), &[clip]);
+        let kind = DatasetKind::Dcase(year);
+        let truth = Truth::open_for(kind, &both).unwrap();
+        Dataset::open(kind, &[data.path().to_owned()], truth.as_ref()).unwrap()
+    };
+    let dataset = open(Year::Y2022, "fan/test/section_03_0000.wav");
+    assert_eq!(dataset.clips[0].label, Some(Label::Anomaly));
+    let dataset = open(Year::Y2023, "Vacuum/test/section_00_0000.wav");
+    assert_eq!(dataset.clips[0].label, Some(Label::Normal));
+    let dataset = open(Year::Y2020, "fan/test/id_03_00000000.wav");
+    assert_eq!(dataset.clips[0].label, None, "2022's fan 03 is another machine");
+}
+
 /// Trap: renamed copies carry labels of a list that is wrong for two machines of 2022.
 #[test]
 fn the_wrong_list_of_2022_is_not_believed() {

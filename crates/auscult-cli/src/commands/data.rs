@@ -28,7 +28,10 @@ fn check(arguments: &DataCheckArguments, printer: &Printer) -> anyhow::Result<Ou
         Some(kind) => kind,
         None => DatasetKind::guess(&arguments.roots)?,
     };
-    let truth = arguments.truth.as_deref().map(Truth::open).transpose()?;
+    let truth = Truth::open_for(kind, &arguments.truth)?;
+    if truth.is_none() && !arguments.truth.is_empty() {
+        printer.note(format!("{kind}: the ground truth given is of another year"));
+    }
     let dataset = Dataset::open(kind, &arguments.roots, truth.as_ref())?;
     let report = CheckReport::of(&dataset);
     if arguments.json {

@@ -144,7 +144,7 @@ impl Seen {
 }
 
 /// A year that a path names, such as `dcase2023t2`.
-fn year_in(text: &str) -> Option<Year> {
+pub(super) fn year_in(text: &str) -> Option<Year> {
     let text = text.to_ascii_lowercase();
     text.contains("dcase")
         .then(|| Year::ALL.into_iter().find(|year| text.contains(&year.number().to_string())))?
