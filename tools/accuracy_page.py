@@ -41,12 +41,20 @@ def sweep(rows):
 
 
 def diagnostics(rows):
-    lines = ["| front end | K | band | variance ratio | mean-gap ratio | d' ratio | Proposition 1 holds | condition of Theorem 1 | d' improves | Theorem 1 consistent |", "|" + "---|" * 10]
+    lines = ["| front end | K | band | variance ratio | mean-gap ratio | d' ratio | with DMM | Proposition 1 holds | condition of Theorem 1 | d' improves | Theorem 1 consistent |", "|" + "---|" * 11]
     for row in rows:
         number = lambda value: "-" if value is None else f"{value:.3f}"
         share = lambda name: f"{row[name]}/{row['sections']}"
-        lines.append("| " + " | ".join([row["front_end"], str(row["neighbours"]), str(row["band_width"]), number(row["variance_ratio_sub_global"]), number(row["mean_gap_ratio"]), number(row["d_prime_ratio"]), share("proposition_holds"), share("theorem_condition"), share("d_prime_improves"), share("theorem_consistent")]) + " |")
+        lines.append("| " + " | ".join([row["front_end"], str(row["neighbours"]), str(row["band_width"]), number(row["variance_ratio_sub_global"]), number(row["mean_gap_ratio"]), number(row["d_prime_ratio"]), number(row["d_prime_ratio_both_views"]), share("proposition_holds"), share("theorem_condition"), share("d_prime_improves"), share("theorem_consistent")]) + " |")
     return lines
+
+
+def missing_front_ends(folders):
+    found = {}
+    for folder in folders:
+        for missing in json.loads((folder / "results.json").read_text())["facts"]["missing"]:
+            found[missing["front_end"]] = missing["reason"]
+    return dict(sorted(found.items()))
 
 
 def section(folder):
@@ -63,11 +71,11 @@ def section(folder):
         lines += [f"Score in %: {scored[0]['measure']}, with 95 % intervals.", "", "| system | score |", "|---|---|"]
         lines += [f"| {row['system']} | {cell(row)} |" for row in scored]
     if results["diagnostics"]:
+        lines += ["Means over sections. With DMM: d' of bands on both views over that of global matching on the mean view.", ""]
         lines += diagnostics(results["diagnostics"])
-    missing = sorted({row["system"].split(",")[0] for row in rows if row["score"] is None})
-    if missing:
-        reason = next(row["problem"] for row in rows if row["score"] is None)
-        lines += ["", f"Not run here: {', '.join(missing)} (such as: {reason})."]
+    for problem in dict.fromkeys(row["problem"] for row in rows if row["score"] is None):
+        names = dict.fromkeys(row["series"] or row["system"] for row in rows if row["problem"] == problem)
+        lines += ["", f"No score: {', '.join(names)} ({problem})."]
     return lines + [""]
 
 
@@ -84,12 +92,16 @@ def main():
         "command, and stands beside the paper's numbers:",
         "",
         "    auscult data download dcase2023 -o DATA/dcase2023",
-        "    auscult bench run table-3 --data DATA --out runs/table-3 --truth EVALUATOR",
+        "    auscult bench run table-3 --data DATA --out runs/table-3 --truth dcase2023_task2_evaluator",
         "",
-        "Protocols: table-3, table-5, figure-windows, figure-k, figure-mimii, diagnostics, genrep, baselines, my-folder.",
+        "Protocols: table-3, table-5, figure-windows, figure-k, figure-mimii, diagnostics, genrep, baselines, trained, my-folder.",
         "",
     ]
     folders = sorted(path for path in (root / "results/accuracy").iterdir() if path.is_dir())
+    missing = missing_front_ends(folders)
+    if missing:
+        lines += ["Front ends of the protocols that were not run, and have no rows below:", ""]
+        lines += [f"- {name}: {reason}" for name, reason in missing.items()] + [""]
     for name, title in DATA.items():
         mine = [folder for folder in folders if folder.name.startswith(name)]
         if mine:

@@ -8,7 +8,7 @@ use std::{
 };
 
 use auscult_eval::{
-    datasets::{CheckReport, ClipFile, Dataset, DatasetClip, DatasetKind, Split, Truth, Year},
+    datasets::{CheckReport, ClipFile, Dataset, DatasetClip, DatasetKind, Set, Split, Truth, Year},
     metrics::{Domain, Label},
 };
 use auscult_testing::{Layout, Machine, PerDomain, TreeRecipe, write_tree};
@@ -86,6 +86,19 @@ fn a_half_downloaded_archive_is_named() {
     let error = Dataset::open(DatasetKind::Dcase(Year::Y2023), &[root.path().to_owned()], None);
     let error = error.unwrap_err().to_string();
     assert!(error.contains("dev_fan.zip") && error.contains("fetch it again"), "{error}");
+}
+
+#[test]
+fn a_download_that_is_not_finished_is_told() {
+    let root = tempfile::tempdir().unwrap();
+    table(root.path(), "dev_fan.zip.part", "PK");
+    for kind in [DatasetKind::Dcase(Year::Y2023), DatasetKind::Mimii] {
+        let error = Dataset::open(kind, &[root.path().to_owned()], None).unwrap_err().to_string();
+        assert!(error.contains("dev_fan.zip.part is a download that stopped half way"), "{error}");
+    }
+    write(root.path(), &["valve/train/section_00_source_train_normal_0000_pat_00.wav"]);
+    let remarks = open(Year::Y2023, root.path()).remarks;
+    assert!(remarks[0].contains("the same auscult data download goes on"), "{remarks:?}");
 }
 
 #[test]
@@ -186,6 +199,33 @@ fn hidden_clips_get_label_and_domain_from_the_evaluator() {
     assert!(dataset.remarks.iter().any(|remark| remark.contains("1 hidden test clips are not in")));
     let error = Truth::open(root.path()).unwrap_err().to_string();
     assert!(error.contains("no ground_truth_data folder"), "{error}");
+}
+
+/// Several years in one run: 2020's ids and 2022's sections would be taken for each other.
+#[test]
+fn ground_truth_of_another_year_is_not_taken() {
+    let root = tempfile::tempdir().unwrap();
+    let folder = |year: u16| root.path().join(format!("dcase{year}_task2_evaluator"));
+    for (year, name, label) in [(2022, "section_03_0000.wav", 1), (2023, "section_00_0000.wav", 0)]
+    {
+        let machine = if year == 2022 { "fan_section_03" } else { "Vacuum_section_00" };
+        let place = format!("ground_truth_data/ground_truth_{machine}_test.csv");
+        table(&folder(year), &place, &format!("{name},{label}\n"));
+    }
+    let both = [folder(2022), folder(2023)];
+    let open = |year: Year, clip: &str| -> Dataset {
+        let data = tempfile::tempdir().unwrap();
+        write(data.path(), &[clip]);
+        let kind = DatasetKind::Dcase(year);
+        let truth = Truth::open_for(kind, &both).unwrap();
+        Dataset::open(kind, &[data.path().to_owned()], truth.as_ref()).unwrap()
+    };
+    let dataset = open(Year::Y2022, "fan/test/section_03_0000.wav");
+    assert_eq!(dataset.clips[0].label, Some(Label::Anomaly));
+    let dataset = open(Year::Y2023, "Vacuum/test/section_00_0000.wav");
+    assert_eq!(dataset.clips[0].label, Some(Label::Normal));
+    let dataset = open(Year::Y2020, "fan/test/id_03_00000000.wav");
+    assert_eq!(dataset.clips[0].label, None, "2022's fan 03 is another machine");
 }
 
 /// Trap: renamed copies carry labels of a list that is wrong for two machines of 2022.
@@ -317,22 +357,134 @@ fn classes_leave_domains_out() {
     assert_eq!(open(Year::Y2024, root.path()).class_count(), 3);
 }
 
-#[test]
-fn all_ids_of_2020_are_41_classes() {
-    use auscult_eval::datasets::Set;
-
-    let root = tempfile::tempdir().unwrap();
+/// Names of training clips of every machine and section of a year; the attributes of a machine are
+/// asked for.
+fn training_names(
+    year: Year,
+    mut attributes: impl FnMut(&str) -> Vec<(Domain, String)>,
+) -> Vec<String> {
+    let mut names = Vec::new();
     for set in Set::ALL {
-        for machine in Year::Y2020.machines(set) {
-            for section in Year::Y2020.sections(set, machine) {
-                let name = format!("{machine}/train/normal_id_{section}_00000000.wav");
-                write(root.path(), &[&name]);
+        for machine in year.machines(set) {
+            for section in year.sections(set, machine) {
+                let folder = if set == Set::Development { "dev_data" } else { "eval_data" };
+                let folder = format!("{folder}/raw/{machine}/train");
+                if year == Year::Y2020 {
+                    let clips = 0..2;
+                    names.extend(clips.map(|i| format!("{folder}/normal_id_{section}_{i:08}.wav")));
+                    continue;
+                }
+                for (index, (domain, attributes)) in attributes(machine).iter().enumerate() {
+                    let domain = domain.name();
+                    names.push(format!(
+                        "{folder}/section_{section}_{domain}_train_normal_{index:04}_{attributes}.wav"
+                    ));
+                }
             }
         }
     }
-    let dataset = open(Year::Y2020, root.path());
-    assert_eq!(dataset.class_count(), 41);
-    assert_eq!(CheckReport::of(&dataset).known_classes, Some(41));
+    names
+}
+
+fn opened(year: Year, names: &[String]) -> Dataset {
+    let root = tempfile::tempdir().unwrap();
+    write(root.path(), &names.iter().map(String::as_str).collect::<Vec<_>>());
+    open(year, root.path())
+}
+
+/// The class of a clip is its machine and id: 23 ids of the development set, 18 of the evaluation.
+#[test]
+fn all_ids_of_2020_are_41_classes() {
+    let names = training_names(Year::Y2020, |_| Vec::new());
+    let dataset = opened(Year::Y2020, &names);
+    let report = CheckReport::of(&dataset);
+    assert_eq!((report.classes, report.classes_by_section), (41, 41));
+    assert_eq!((report.known_classes, report.classes_as_known), (Some(41), Some(true)));
+    let classes_of = |set: &str| -> usize {
+        report.sections.iter().filter(|found| found.set == set).map(|found| found.classes).sum()
+    };
+    assert_eq!((classes_of("dev"), classes_of("eval")), (23, 18));
+    // One id less is no longer the whole data set, and nothing to compare with.
+    let dataset = opened(Year::Y2020, &names[2..]);
+    let report = CheckReport::of(&dataset);
+    assert_eq!((report.classes, report.classes_as_known), (40, None));
+}
+
+/// `count` attributes, a fifth of them of the target domain.
+fn some_attributes(count: usize) -> Vec<(Domain, String)> {
+    let domain = |at: usize| if at.is_multiple_of(5) { Domain::Target } else { Domain::Source };
+    (0..count).map(|at| (domain(at), format!("car_A{at}_spd_31V_mic_1"))).collect()
+}
+
+/// With domains there would be 148: attributes of seven machines are hidden, and their one class
+/// would be two.
+#[test]
+fn classes_of_2024_are_141_and_not_148() {
+    let hidden = [
+        "gearbox",
+        "slider",
+        "ToyTrain",
+        "AirCompressor",
+        "BrushlessMotor",
+        "HoveringDrone",
+        "ToothBrush",
+    ];
+    // How the other 134 are spread over nine machines is made up.
+    let mut spread = [15; 9].into_iter().chain([14]).skip(1);
+    let names = training_names(Year::Y2024, |machine| {
+        if hidden.contains(&machine) {
+            let both = [Domain::Source, Domain::Target];
+            return both.map(|domain| (domain, "noAttribute".to_owned())).to_vec();
+        }
+        some_attributes(spread.next().unwrap())
+    });
+    let dataset = opened(Year::Y2024, &names);
+    let report = CheckReport::of(&dataset);
+    assert_eq!((report.classes, report.classes_by_section), (141, 16));
+    assert_eq!(report.classes_as_known, Some(true));
+    let with_domains: std::collections::BTreeSet<_> =
+        dataset.clips.iter().map(|clip| (&clip.machine, clip.domain, &clip.attributes)).collect();
+    assert_eq!(with_domains.len(), 148);
+    // One attribute less in a whole data set is noticed.
+    let report = CheckReport::of(&opened(Year::Y2024, &names[1..]));
+    assert_eq!((report.classes, report.classes_as_known), (140, Some(false)));
+    assert!(!report.complete);
+}
+
+/// In 2023 no attribute is in both domains, so that counting domains changes nothing.
+#[test]
+fn classes_of_2023_are_167_with_and_without_domains() {
+    let mut spread = [12; 14].into_iter().enumerate();
+    let names = training_names(Year::Y2023, |_| {
+        let (at, count) = spread.next().unwrap();
+        some_attributes(count - usize::from(at == 0))
+    });
+    let dataset = opened(Year::Y2023, &names);
+    let report = CheckReport::of(&dataset);
+    assert_eq!((report.classes, report.classes_by_section), (167, 14));
+    assert_eq!(report.classes_as_known, Some(true));
+}
+
+/// Hidden attributes stay hidden where the evaluator's folder lies beside the data.
+#[test]
+fn correspondence_tables_do_not_change_classes() {
+    let root = tempfile::tempdir().unwrap();
+    write(
+        root.path(),
+        &[
+            "dev_data/raw/gearbox/train/section_00_source_train_normal_0000_noAttribute.wav",
+            "dev_data/raw/gearbox/train/section_00_source_train_normal_0001_noAttribute.wav",
+        ],
+    );
+    table(
+        root.path(),
+        "ground_truth_attributes/dcase2024t2/dev_data/gearbox/attributes_00_train_correspondence.csv",
+        "source_file_name,target_file_name\n\
+         section_00_source_train_normal_0000_volt_1.0_wt_50.wav,section_00_source_train_normal_0000_noAttribute.wav\n\
+         section_00_source_train_normal_0001_volt_1.5_wt_50.wav,section_00_source_train_normal_0001_noAttribute.wav\n",
+    );
+    let dataset = open(Year::Y2024, root.path());
+    assert_eq!((dataset.clips.len(), dataset.class_count()), (2, 1));
 }
 
 #[test]
@@ -354,6 +506,12 @@ fn mimii_is_split_as_its_baseline_splits_it() {
     assert_eq!(pump.test.len(), 4);
     assert_eq!(groups.iter().find(|group| group.machine == "fan").unwrap().set, "min6dB");
     assert!(dataset.remarks[0].contains("no abnormal clips"), "{:?}", dataset.remarks);
+    // A root may be one ratio, below folders with any name.
+    let below = root.path().join("db_of_6dB_and_more/0dB");
+    fs::create_dir_all(below.parent().unwrap()).unwrap();
+    fs::rename(root.path().join("0dB"), &below).unwrap();
+    let dataset = Dataset::open(DatasetKind::Mimii, &[below], None).unwrap();
+    assert!(dataset.clips.iter().all(|clip| clip.set == "0dB"));
 }
 
 #[test]

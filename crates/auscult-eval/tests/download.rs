@@ -118,15 +118,20 @@ fn a_file_arrives_whole_and_is_not_fetched_twice() {
     download(&file(), &settings, &mut |_, _| true).unwrap();
     assert_eq!(server.requests.load(Ordering::SeqCst), 1);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no part is left behind");
+    // What lies there with the right size is looked at as well.
+    fs::write(folder.path().join("dev_fan.zip"), BODY.to_ascii_uppercase()).unwrap();
+    let error = download(&file(), &settings, &mut |_, _| true).unwrap_err().to_string();
+    assert!(error.contains("was expected; it lies there already: remove it"), "{error}");
 }
 
 #[test]
 fn a_broken_connection_is_taken_up_where_it_broke() {
     let folder = tempfile::tempdir().unwrap();
-    let server = Server::start(Behaviour { broken_connections: 2, ..Behaviour::whole() });
+    // As long as each brings something, any number of connections may break.
+    let server = Server::start(Behaviour { broken_connections: 7, ..Behaviour::whole() });
     let path = download(&file(), &server.settings(folder.path()), &mut |_, _| true).unwrap();
     assert_eq!(fs::read(path).unwrap(), BODY);
-    assert_eq!(server.requests.load(Ordering::SeqCst), 3);
+    assert_eq!(server.requests.load(Ordering::SeqCst), 8);
 }
 
 #[test]
@@ -187,6 +192,10 @@ fn another_checksum_than_the_known_one_is_refused() {
     let file = RemoteFile { known_md5: Some("9348591e96fb0ad499a1e33b082562fc"), ..file() };
     let error = download(&file, &server.settings(folder.path()), &mut |_, _| true).unwrap_err();
     assert!(error.to_string().contains("9348591e96fb0ad499a1e33b082562fc was expected"), "{error}");
+    // A record that tells no checksum does not make the known one void.
+    let server = Server::start(Behaviour { md5: "", ..Behaviour::whole() });
+    let error = download(&file, &server.settings(folder.path()), &mut |_, _| true).unwrap_err();
+    assert!(error.to_string().contains(&format!("its MD5 is {MD5}")), "{error}");
 }
 
 #[test]

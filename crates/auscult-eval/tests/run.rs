@@ -13,9 +13,8 @@ use auscult_eval::{
     datasets::{Dataset, DatasetKind},
     protocol::Protocol,
     run::{
-        RunFacts, RunProgress, RunResults, RunSettings, SectionResult, Threshold,
-        built_in_front_end, compare, evaluate, latex, markdown, page, read_sections,
-        write_submission,
+        Evaluation, RunFacts, RunProgress, RunResults, RunSettings, Threshold, built_in_front_end,
+        compare, evaluate, latex, markdown, page, read_sections, write_submission,
     },
 };
 use auscult_testing::{Layout, Machine, PerDomain, TreeRecipe, write_tree};
@@ -85,7 +84,13 @@ back_end = 'fusion'
 members = ['BEAM', 'k-means']
 [[system]]
 name = 'absent'
+group = 'Nothing to run here'
 front_end = 'beats'
+[[system]]
+name = 'both with absent'
+group = 'Nothing to run here'
+back_end = 'fusion'
+members = ['BEAM', 'absent']
 ";
 
 fn run(
@@ -93,7 +98,7 @@ fn run(
     out: Option<&Path>,
     cache: Option<&Path>,
     progress: &Until,
-) -> Option<Vec<SectionResult>> {
+) -> Option<Evaluation> {
     let protocol = Protocol::parse(PROTOCOL).unwrap();
     let dataset = Dataset::open(protocol.datasets[0], &[data.to_owned()], None).unwrap();
     let settings = RunSettings {
@@ -112,20 +117,27 @@ fn a_stopped_run_goes_on_and_ends_like_one_that_was_not() {
     let folder = tempfile::tempdir().unwrap();
     let data = tree(folder.path());
     let whole = run(&data, None, None, &Until::clips(usize::MAX)).unwrap();
-    assert_eq!(whole.len(), 2);
+    assert_eq!(whole.sections.len(), 2);
     let (out, cache) = (folder.path().join("run"), folder.path().join("cache"));
     // The first machine has 14 clips.
     assert_eq!(run(&data, Some(&out), Some(&cache), &Until::clips(16)), None);
-    assert_eq!(read_sections(&out).unwrap().len(), 1);
+    assert_eq!(fs::read_dir(out.join("sections")).unwrap().count(), 1);
+    let error = read_sections(&out).unwrap_err().to_string();
+    assert!(error.contains("run the same auscult bench run again"), "{error}");
     let rest = Until::clips(usize::MAX);
     assert_eq!(run(&data, Some(&out), Some(&cache), &rest).unwrap(), whole);
     assert_eq!(rest.clips.load(Ordering::SeqCst), 14, "the finished machine is not read again");
-    assert_eq!(read_sections(&out).unwrap(), whole);
+    // What another run left in the folder is not read.
+    fs::write(out.join("sections/dcase2023_dev_pump_00.json"), "{}").unwrap();
+    let protocol = Protocol::parse(PROTOCOL).unwrap();
+    let results = RunResults::new(protocol, RunFacts::default(), &whole.sections, 0);
+    fs::write(out.join("results.json"), serde_json::to_vec(&results).unwrap()).unwrap();
+    assert_eq!(read_sections(&out).unwrap(), whole.sections);
     // A changed file is noticed.
     let clip = walk(&data).into_iter().find(EndsWithWav::ends_with_wav).unwrap();
     fs::write(&clip, b"RIFF").unwrap();
     let changed = run(&data, Some(&out), Some(&cache), &Until::clips(usize::MAX)).unwrap();
-    assert_eq!(changed.iter().flat_map(|section| &section.problems).count(), 1);
+    assert_eq!(changed.sections.iter().flat_map(|section| &section.problems).count(), 1);
 }
 
 trait EndsWithWav {
@@ -146,9 +158,11 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
 #[test]
 fn results_stand_beside_the_papers_and_say_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();
-    let sections = run(&tree(folder.path()), None, None, &Until::clips(usize::MAX)).unwrap();
+    let Evaluation { sections, missing } =
+        run(&tree(folder.path()), None, None, &Until::clips(usize::MAX)).unwrap();
     let protocol = Protocol::parse(PROTOCOL).unwrap();
-    let results = RunResults::new(protocol, RunFacts::default(), &sections, 100);
+    let facts = RunFacts { missing, ..RunFacts::default() };
+    let results = RunResults::new(protocol, facts, &sections, 100);
     let row = |name: &str| {
         results.row(DatasetKind::Dcase(auscult_eval::datasets::Year::Y2023), "dev", name).unwrap()
     };
@@ -157,9 +171,13 @@ fn results_stand_beside_the_papers_and_say_what_is_missing() {
     let interval = beam.interval.unwrap();
     assert!(interval.low <= interval.high);
     assert!(row("GenRep").score.is_some() && row("both").score.is_some());
-    assert!(row("absent").score.is_none());
+    assert!(results.rows.iter().all(|row| !row.system.contains("absent")), "no row of dashes");
     let text = markdown(&results);
-    assert!(text.contains("(50.0)") && text.contains("unknown front end \"beats\""), "{text}");
+    let told = "- not run: beats (2 systems): unknown front end \"beats\"";
+    assert!(text.contains("(50.0)") && text.matches(told).count() == 1, "{text}");
+    for text in [&text, &latex(&results), &page(&results)] {
+        assert!(!text.contains("absent") && !text.contains("Nothing to run here"), "{text}");
+    }
     assert!(latex(&results).contains("\\toprule") && latex(&results).contains("A \\& B"));
     assert!(page(&results).contains("<h1>A &amp; B</h1>"));
 }
@@ -167,7 +185,8 @@ fn results_stand_beside_the_papers_and_say_what_is_missing() {
 #[test]
 fn files_for_evaluators_and_comparisons_come_from_the_same_scores() {
     let folder = tempfile::tempdir().unwrap();
-    let sections = run(&tree(folder.path()), None, None, &Until::clips(usize::MAX)).unwrap();
+    let Evaluation { sections, .. } =
+        run(&tree(folder.path()), None, None, &Until::clips(usize::MAX)).unwrap();
     let out = folder.path().join("submission");
     let written = write_submission(&sections, "BEAM", Threshold::Gamma, &out).unwrap();
     assert_eq!(written.len(), 4);

@@ -28,9 +28,10 @@ pub(crate) struct DataArguments {
     #[arg(long, required = true, value_name = "ROOT")]
     pub(crate) data: Vec<PathBuf>,
 
-    /// The folder of the official evaluator, for labels and domains of hidden test clips.
+    /// The folder of the official evaluator, for labels and domains of hidden test clips; may be
+    /// repeated. One whose name tells a year (dcase2023_task2_evaluator) is for that year only.
     #[arg(long, value_name = "FOLDER")]
-    pub(crate) truth: Option<PathBuf>,
+    pub(crate) truth: Vec<PathBuf>,
 
     /// Only this machine type; may be repeated.
     #[arg(long, value_name = "NAME")]

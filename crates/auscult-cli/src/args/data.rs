@@ -28,9 +28,10 @@ pub(crate) struct DataCheckArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) dataset: Option<DatasetKind>,
 
-    /// The folder of the official evaluator, for labels and domains of hidden test clips.
+    /// The folder of the official evaluator, for labels and domains of hidden test clips; may be
+    /// repeated.
     #[arg(long, value_name = "FOLDER")]
-    pub(crate) truth: Option<PathBuf>,
+    pub(crate) truth: Vec<PathBuf>,
 
     /// Print everything as JSON.
     #[arg(long)]

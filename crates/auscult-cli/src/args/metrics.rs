@@ -7,7 +7,7 @@ use clap::Args;
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Columns: path, label (0, 1, normal or anomaly), score; used if there: domain (source or target),
-machine, section. Larger scores are further from normal.
+machine, section, set. Larger scores are further from normal.
 
 Names say what is compared: auc is all normal clips against all anomalies; auc_source and
 auc_target are the normal clips of one domain against all anomalies (DCASE since 2022);

@@ -28,7 +28,10 @@ fn check(arguments: &DataCheckArguments, printer: &Printer) -> anyhow::Result<Ou
         Some(kind) => kind,
         None => DatasetKind::guess(&arguments.roots)?,
     };
-    let truth = arguments.truth.as_deref().map(Truth::open).transpose()?;
+    let truth = Truth::open_for(kind, &arguments.truth)?;
+    if truth.is_none() && !arguments.truth.is_empty() {
+        printer.note(format!("{kind}: the ground truth given is of another year"));
+    }
     let dataset = Dataset::open(kind, &arguments.roots, truth.as_ref())?;
     let report = CheckReport::of(&dataset);
     if arguments.json {
@@ -54,11 +57,20 @@ fn words(report: &CheckReport) -> String {
         ("target normal", Align::Right),
         ("anomalous", Align::Right),
         ("no label", Align::Right),
+        ("classes", Align::Right),
         ("", Align::Left),
     ]);
     for found in &report.sections {
         let GroupCounts {
-            set, machine, section, train_source, train_target, test, unlabelled, ..
+            set,
+            machine,
+            section,
+            train_source,
+            train_target,
+            test,
+            unlabelled,
+            classes,
+            ..
         } = found;
         let remark = match (found.problems.is_empty(), found.known) {
             (false, _) => "see below".to_owned(),
@@ -77,6 +89,7 @@ fn words(report: &CheckReport) -> String {
             c,
             d,
             unlabelled.to_string(),
+            classes.to_string(),
             remark,
         ]);
     }
@@ -93,10 +106,22 @@ fn words(report: &CheckReport) -> String {
             let _ = writeln!(text, "not here ({set}): {}", machines.join(", "));
         }
     }
-    let known = report.known_classes.map_or_else(String::new, |known| format!(" (known: {known})"));
-    let _ = writeln!(text, "classes of training clips: {}{known}", report.classes);
+    let _ = writeln!(text, "{}", classes(report));
     let _ = writeln!(text, "fingerprint of names and labels: {}", report.fingerprint);
     text
+}
+
+fn classes(report: &CheckReport) -> String {
+    let CheckReport { classes, classes_by_section, known_classes, classes_as_known, .. } = report;
+    let known = match (known_classes, classes_as_known) {
+        (None, _) => "no count is known".to_owned(),
+        (Some(known), None) => format!("the whole data set has {known}"),
+        (Some(_), Some(true)) => "as known".to_owned(),
+        (Some(known), Some(false)) => format!("known are {known}: names or attributes differ"),
+    };
+    format!(
+        "classes of training clips: {classes_by_section} by machine and section, {classes} with attributes ({known})"
+    )
 }
 
 fn fetch(arguments: &DownloadArguments, printer: &Printer) -> anyhow::Result<Outcome> {

@@ -32,6 +32,11 @@ mod interruption;
 mod metrics;
 /// Models are changed, checked, damaged and refused.
 mod models;
+/// Command forms that scripts rely on: what they print, and under which names.
+mod script_forms;
+/// Benchmarks that are killed or interrupted are taken up again.
+#[cfg(unix)]
+mod stopped_run;
 /// Not tests: a folder to work in, sounds, and the program.
 mod support;
 /// Synthetic machines and the demonstration.

@@ -47,8 +47,10 @@ fn glued(word: &str) -> Option<(String, String)> {
     Some((word[..at].to_owned(), word[at..].to_owned()))
 }
 
-/// Fills attributes that names do not tell from `attributes_XX.csv` (and, where the evaluator's
-/// folder was unpacked beside the data, from `..._correspondence.csv`).
+/// Fills attributes that names do not tell from `attributes_XX.csv`. What a challenge hid
+/// (`noAttribute`) stays hidden, also where the evaluator's folder with
+/// `attributes_XX_train_correspondence.csv` was unpacked beside the data: classes are counted
+/// without it.
 pub(super) fn fill(
     clips: &mut [&mut DatasetClip],
     tables: &[TreeFile],
@@ -60,7 +62,7 @@ pub(super) fn fill(
         let bytes = table.file.bytes(archives)?;
         let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(Cursor::new(bytes));
         for record in reader.records().flatten() {
-            let Some((file, attributes)) = row(table.name(), &record) else { continue };
+            let Some((file, attributes)) = row(&record) else { continue };
             known.insert((machine.clone(), file), attributes);
         }
     }
@@ -73,14 +75,8 @@ pub(super) fn fill(
 }
 
 /// The base name of a clip and its attributes.
-fn row(table: &str, record: &csv::StringRecord) -> Option<(String, String)> {
+fn row(record: &csv::StringRecord) -> Option<(String, String)> {
     let base = |path: &str| path.rsplit(['/', '\\']).next().unwrap_or(path).to_owned();
-    if table.ends_with("correspondence.csv") {
-        let with_attributes = base(record.get(0)?);
-        let stem = with_attributes.rsplit_once('.').map_or(&*with_attributes, |(stem, _)| stem);
-        let attributes = super::parse_name(stem)?.attributes;
-        return Some((base(record.get(1)?), attributes));
-    }
     let words: Vec<&str> = record
         .iter()
         .skip(1)

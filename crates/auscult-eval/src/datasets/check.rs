@@ -1,6 +1,6 @@
 //! What was found, against what is known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
@@ -25,6 +25,8 @@ pub struct GroupCounts {
     pub test: [usize; 4],
     /// Test clips without a label.
     pub unlabelled: usize,
+    /// Different attributes among the training clips.
+    pub classes: usize,
     /// The known counts, where there are such.
     pub known: Option<Known>,
     /// What is wrong, in sentences.
@@ -40,10 +42,14 @@ pub struct CheckReport {
     pub sections: Vec<GroupCounts>,
     /// Machines of the data set that are not there, by part.
     pub missing: BTreeMap<&'static str, Vec<String>>,
-    /// Classes among the training clips (machine, section, attributes).
+    /// Classes among the training clips (machine, section, attributes), whatever the domain.
     pub classes: usize,
-    /// How many there are known to be, if all is there.
+    /// The same by machine and section only.
+    pub classes_by_section: usize,
+    /// How many classes the whole data set is known to have.
     pub known_classes: Option<usize>,
+    /// Whether they are as many; `None` if nothing is known or a section lacks training clips.
+    pub classes_as_known: Option<bool>,
     /// What was odd while reading.
     pub remarks: Vec<String>,
     /// Whether counts are those known, as far as they are known.
@@ -64,13 +70,21 @@ impl CheckReport {
             missing = missing_machines(year, &sections);
             check_totals(year, &mut sections);
         }
+        let classes = dataset.class_count();
+        let is_trained = |section: &GroupCounts| section.train_source + section.train_target > 0;
+        let all_there = missing.values().all(Vec::is_empty) && sections.iter().all(is_trained);
+        let classes_as_known =
+            known_classes.filter(|_| all_there).map(|known: usize| known == classes);
         let complete = sections.iter().all(|section| section.problems.is_empty())
-            && missing.values().all(Vec::is_empty);
+            && missing.values().all(Vec::is_empty)
+            && classes_as_known != Some(false);
         Self {
             dataset: dataset.kind.to_string(),
             missing,
-            classes: dataset.class_count(),
+            classes,
+            classes_by_section: dataset.section_class_count(),
             known_classes,
+            classes_as_known,
             remarks: dataset.remarks.clone(),
             complete,
             fingerprint: dataset.fingerprint(),
@@ -88,6 +102,7 @@ fn counts(kind: DatasetKind, group: &Group<'_>) -> GroupCounts {
         section: group.section.to_owned(),
         train_source: group.train.len() - train_target,
         train_target,
+        classes: group.train.iter().map(|clip| &clip.attributes).collect::<BTreeSet<_>>().len(),
         ..GroupCounts::default()
     };
     for clip in &group.test {

@@ -22,7 +22,9 @@ pub(super) fn read(year: Year, roots: &[PathBuf]) -> Result<Found> {
     let mut tables = Vec::new();
     let mut odd_names = Vec::new();
     for root in roots {
-        for file in tree::list(root)? {
+        let files = tree::list(root)?;
+        remarks.extend(tree::unfinished(&files));
+        for file in files {
             if is_attribute_table(&file) {
                 tables.push(file);
                 continue;
@@ -39,12 +41,10 @@ pub(super) fn read(year: Year, roots: &[PathBuf]) -> Result<Found> {
     if clips.is_empty() {
         let looked_for = "<machine>/{train,test}/ with names like section_00_source_train_normal_0000.wav \
             (2020: normal_id_00_00000000.wav)";
-        let mut error = nothing_found(DatasetKind::Dcase(year), roots, looked_for);
-        if let (Some(first), crate::Error::Dataset { reason, .. }) = (odd_names.first(), &mut error)
-        {
-            *reason = format!("{reason}. Clips with other names were there, such as {first}");
-        }
-        return Err(error);
+        let other = odd_names.first();
+        remarks
+            .extend(other.map(|name| format!("clips with other names are there, such as {name}")));
+        return Err(nothing_found(DatasetKind::Dcase(year), roots, looked_for, &remarks));
     }
     let mut plain: Vec<&mut DatasetClip> = clips.iter_mut().map(|(clip, _)| clip).collect();
     attributes::fill(&mut plain, &tables, &Archives::default())?;
@@ -61,7 +61,8 @@ pub(super) fn read(year: Year, roots: &[PathBuf]) -> Result<Found> {
 }
 
 fn is_attribute_table(file: &TreeFile) -> bool {
-    file.has_extension(&["csv"]) && file.name().starts_with("attributes_")
+    let hidden = file.name().ends_with("_correspondence.csv");
+    file.has_extension(&["csv"]) && file.name().starts_with("attributes_") && !hidden
 }
 
 /// What the folder of a clip says.

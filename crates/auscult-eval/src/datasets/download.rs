@@ -5,6 +5,7 @@ use std::{
     io::{Read, Write},
     path::{Path, PathBuf},
     sync::Arc,
+    thread,
     time::Duration,
 };
 
@@ -208,29 +209,42 @@ pub fn download(
     let target = settings.folder.join(&listed.key);
     if target.metadata().is_ok_and(|found| found.len() == listed.size) {
         progress(listed.size, listed.size);
+        verify(&target, &listed, "it lies there already: remove it and try again")?;
         return Ok(target);
     }
     fs::create_dir_all(&settings.folder).map_err(write_error(&settings.folder))?;
     let part = settings.folder.join(format!("{}.part", listed.key));
     let url =
         format!("{}/records/{}/files/{}?download=1", settings.base_url, file.record, listed.key);
+    let length = || part.metadata().map_or(0, |found| found.len());
     let mut failures = 0;
     loop {
+        let before = length();
         match fetch(&agent, &url, &part, listed.size, progress) {
             Ok(()) => break,
-            Err(Error::Download { reason, .. }) if failures < ATTEMPTS && reason != STOPPED => {
+            Err(Error::Download { reason, .. }) if reason != STOPPED && length() > before => {
+                failures = 0;
+            }
+            Err(Error::Download { reason, .. }) if reason != STOPPED && failures < ATTEMPTS => {
                 failures += 1;
+                thread::sleep(PAUSE);
             }
             Err(error) => return Err(error),
         }
     }
-    verify(&part, &listed, &url)?;
+    if let Err(error) = verify(&part, &listed, "it was removed, try again") {
+        fs::remove_file(&part).map_err(write_error(&part))?;
+        return Err(error);
+    }
     fs::rename(&part, &target).map_err(write_error(&target))?;
     Ok(target)
 }
 
-/// A connection that breaks is taken up again so often.
+/// A connection that brings nothing is tried again so often.
 const ATTEMPTS: usize = 4;
+
+/// And so long after the last time.
+const PAUSE: Duration = Duration::from_millis(300);
 
 const STOPPED: &str = "stopped; the same command goes on from here";
 
@@ -273,13 +287,16 @@ fn listed(agent: &Agent, file: &RemoteFile, settings: &DownloadSettings) -> Resu
     if listed.key.contains(['/', '\\']) || listed.key.starts_with('.') {
         return Err(failed(format!("the record names a file {:?}", listed.key)));
     }
-    let sum = listed.checksum.trim_start_matches("md5:");
-    if let Some(known) =
-        file.known_md5.filter(|known| listed.key == file.name && !sum.is_empty() && *known != sum)
-    {
-        return Err(failed(format!("{} has MD5 {sum} there, {known} was expected", listed.key)));
+    // What is known here is of the first form of a file, not of a revision.
+    let known = file.known_md5.filter(|_| listed.key == file.name);
+    let sum = listed.checksum.trim_start_matches("md5:").to_owned();
+    match known {
+        Some(known) if !sum.is_empty() && known != sum => {
+            Err(failed(format!("{} has MD5 {sum} there, {known} was expected", listed.key)))
+        }
+        Some(known) => Ok(Listed { checksum: known.to_owned(), ..listed }),
+        None => Ok(Listed { checksum: sum, ..listed }),
     }
-    Ok(listed)
 }
 
 fn offline(error: &ureq::Error) -> String {
@@ -332,14 +349,14 @@ fn fetch(
     output.sync_all().map_err(write_error(part))
 }
 
-/// Compares size and MD5; a file that is wrong is removed.
-fn verify(part: &Path, listed: &Listed, url: &str) -> Result<()> {
-    let expected = listed.checksum.trim_start_matches("md5:");
-    let mut file = File::open(part).map_err(Error::read(part))?;
+/// Compares the MD5, if there is one; `advice` is what to do about a wrong one.
+fn verify(path: &Path, listed: &Listed, advice: &str) -> Result<()> {
+    let expected = &listed.checksum;
+    let mut file = File::open(path).map_err(Error::read(path))?;
     let mut hasher = Md5::new();
     let mut buffer = vec![0; 1 << 16];
     loop {
-        let count = file.read(&mut buffer).map_err(Error::read(part))?;
+        let count = file.read(&mut buffer).map_err(Error::read(path))?;
         if count == 0 {
             break;
         }
@@ -347,12 +364,11 @@ fn verify(part: &Path, listed: &Listed, url: &str) -> Result<()> {
     }
     let found =
         hasher.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
-    if expected.is_empty() || found == expected {
+    if expected.is_empty() || found == *expected {
         return Ok(());
     }
-    fs::remove_file(part).map_err(write_error(part))?;
-    let reason = format!("its MD5 is {found}, {expected} was expected; it was removed, try again");
-    Err(Error::Download { url: url.to_owned(), reason })
+    let reason = format!("its MD5 is {found}, {expected} was expected; {advice}");
+    Err(Error::Download { url: listed.key.clone(), reason })
 }
 
 fn write_error(path: &Path) -> impl FnOnce(std::io::Error) -> Error {

@@ -32,7 +32,7 @@ pub(super) fn read(roots: &[PathBuf]) -> Result<Found> {
     if clips.is_empty() {
         let looked_for = "manifest.csv (path, split, label; machine, section, domain), or folders \
             train/ and test/{normal,anomaly}/, or normal/ and anomaly/";
-        return Err(nothing_found(DatasetKind::Folder, roots, looked_for));
+        return Err(nothing_found(DatasetKind::Folder, roots, looked_for, &[]));
     }
     split_where_nobody_said(&mut clips, &mut remarks);
     Ok((clips, remarks))

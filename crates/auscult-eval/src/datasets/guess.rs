@@ -129,10 +129,8 @@ impl Seen {
         let years: Vec<Year> = Year::ALL.into_iter().filter(fits).collect();
         match years.as_slice() {
             [year] => Ok(DatasetKind::Dcase(*year)),
-            [] => {
-                Err("file names are those of DCASE, the machines of no year; say --dataset"
-                    .to_owned())
-            }
+            // Someone's own machines, in names of DCASE.
+            [] => Ok(DatasetKind::Folder),
             several => {
                 let names: Vec<String> =
                     several.iter().map(|year| DatasetKind::Dcase(*year).to_string()).collect();
@@ -146,7 +144,7 @@ impl Seen {
 }
 
 /// A year that a path names, such as `dcase2023t2`.
-fn year_in(text: &str) -> Option<Year> {
+pub(super) fn year_in(text: &str) -> Option<Year> {
     let text = text.to_ascii_lowercase();
     text.contains("dcase")
         .then(|| Year::ALL.into_iter().find(|year| text.contains(&year.number().to_string())))?

@@ -12,9 +12,13 @@ use crate::{Result, metrics::Label};
 
 pub(super) fn read(roots: &[PathBuf]) -> Result<Found> {
     let mut groups: BTreeMap<(String, String, String), Vec<DatasetClip>> = BTreeMap::new();
+    let mut remarks = Vec::new();
     for root in roots {
-        let above = ratio([root.to_string_lossy().as_ref()].into_iter());
-        for file in tree::list(root)?.into_iter().filter(TreeFile::is_sound) {
+        // The nearest folder counts: what stands above it may be called anything.
+        let above = root.iter().rev().find_map(|folder| ratio_of(&folder.to_string_lossy()));
+        let files = tree::list(root)?;
+        remarks.extend(tree::unfinished(&files));
+        for file in files.into_iter().filter(TreeFile::is_sound) {
             let Some(clip) = clip(&file, above) else { continue };
             let key = (clip.set.clone(), clip.machine.clone(), clip.section.clone());
             groups.entry(key).or_default().push(clip);
@@ -22,9 +26,8 @@ pub(super) fn read(roots: &[PathBuf]) -> Result<Found> {
     }
     if groups.is_empty() {
         let looked_for = "<machine>/id_00/{normal,abnormal}/ with sound files";
-        return Err(nothing_found(DatasetKind::Mimii, roots, looked_for));
+        return Err(nothing_found(DatasetKind::Mimii, roots, looked_for, &remarks));
     }
-    let mut remarks = Vec::new();
     let mut clips = Vec::new();
     for ((set, machine, section), mut group) in groups {
         group.sort_by(|a, b| a.name.cmp(&b.name));
@@ -56,18 +59,20 @@ fn clip(file: &TreeFile, above: Option<&'static str>) -> Option<DatasetClip> {
     })
 }
 
-/// The signal-to-noise ratio a folder or archive names: `min6dB`, `-6_dB_fan`, `0dB`, `6dB`.
+/// The signal-to-noise ratio of the innermost folder that names one.
 fn ratio<'a>(folders: impl Iterator<Item = &'a str>) -> Option<&'static str> {
-    let of = |folder: &str| {
-        let plain = folder.to_ascii_lowercase().replace(['_', ' '], "");
-        match plain.split_once("db")?.0 {
-            number if number.ends_with("min6") || number.ends_with("-6") => Some("min6dB"),
-            number if number.ends_with('6') => Some("6dB"),
-            number if number.ends_with('0') => Some("0dB"),
-            _ => None,
-        }
-    };
-    folders.filter_map(of).last()
+    folders.filter_map(ratio_of).last()
+}
+
+/// The signal-to-noise ratio a folder or archive names: `min6dB`, `-6_dB_fan`, `0dB`, `6dB`.
+fn ratio_of(folder: &str) -> Option<&'static str> {
+    let plain = folder.to_ascii_lowercase().replace(['_', ' '], "");
+    match plain.split_once("db")?.0 {
+        number if number.ends_with("min6") || number.ends_with("-6") => Some("min6dB"),
+        number if number.ends_with('6') => Some("6dB"),
+        number if number.ends_with('0') => Some("0dB"),
+        _ => None,
+    }
 }
 
 /// The baseline's split: of the sorted normal clips as many as there are anomalies are for testing,

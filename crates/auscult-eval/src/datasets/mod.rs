@@ -16,7 +16,7 @@ mod names;
 mod tree;
 mod truth;
 
-use std::{fmt, path::PathBuf, str::FromStr};
+use std::{collections::BTreeSet, fmt, path::PathBuf, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
@@ -235,10 +235,17 @@ impl Dataset {
     /// How many classes the training clips have: machine, section and attributes, whatever the
     /// domain (DCASE 2020, which has no attributes: machine and id).
     pub fn class_count(&self) -> usize {
+        self.classes(|clip| (&clip.machine, &clip.section, &clip.attributes))
+    }
+
+    /// How many machines and sections have training clips.
+    pub fn section_class_count(&self) -> usize {
+        self.classes(|clip| (&clip.machine, &clip.section))
+    }
+
+    fn classes<'a, K: Ord>(&'a self, key: impl Fn(&'a DatasetClip) -> K) -> usize {
         let train = self.clips.iter().filter(|clip| clip.split == Split::Train);
-        let classes: std::collections::BTreeSet<_> =
-            train.map(|clip| (&clip.machine, &clip.section, &clip.attributes)).collect();
-        classes.len()
+        train.map(key).collect::<BTreeSet<K>>().len()
     }
 
     /// A fingerprint of what was found: names, splits, labels and domains.
@@ -257,12 +264,17 @@ impl Dataset {
     }
 }
 
-/// Nothing of a data set was found.
-fn nothing_found(kind: DatasetKind, roots: &[PathBuf], looked_for: &str) -> Error {
+/// Nothing of a data set was found; `remarks` are what was seen instead.
+fn nothing_found(
+    kind: DatasetKind,
+    roots: &[PathBuf],
+    looked_for: &str,
+    remarks: &[String],
+) -> Error {
     let roots: Vec<String> = roots.iter().map(|root| root.display().to_string()).collect();
-    let reason = format!(
-        "found no clips in {}; looked for {looked_for}. Check the path; archives (.zip) are read in place",
-        roots.join(" and ")
-    );
+    let hint = "Check the path; archives (.zip) are read in place";
+    let hints: Vec<&str> = [hint].into_iter().chain(remarks.iter().map(String::as_str)).collect();
+    let (roots, hints) = (roots.join(" and "), hints.join("; "));
+    let reason = format!("found no clips in {roots}; looked for {looked_for}. {hints}");
     Error::Dataset { kind: kind.to_string(), reason }
 }

@@ -138,6 +138,19 @@ impl TreeFile {
     }
 }
 
+/// What to say about downloads that are not finished, if there are any.
+pub(super) fn unfinished(files: &[TreeFile]) -> Option<String> {
+    let mut parts = files.iter().filter(|file| file.name().ends_with(".zip.part"));
+    let first = parts.next()?.file.label();
+    let more = match parts.count() {
+        0 => String::new(),
+        count => format!(" and {count} more"),
+    };
+    Some(format!(
+        "{first}{more} is a download that stopped half way: the same auscult data download goes on"
+    ))
+}
+
 /// Folders are searched so deep.
 const MOST_LEVELS: usize = 12;
 

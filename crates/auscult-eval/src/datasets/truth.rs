@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{DatasetClip, Split, parse_name};
+use super::{DatasetClip, DatasetKind, Split, guess::year_in, parse_name};
 use crate::{
     Error, Result,
     metrics::{Domain, Label},
@@ -63,6 +63,27 @@ impl Truth {
                 _ => None,
             };
             read_tables(&folder, domain, &mut truth.domains)?;
+        }
+        Ok(truth)
+    }
+
+    /// The truth for one data set from several folders: those whose names tell another DCASE year
+    /// are for other data. `None` if no folder is for this one.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Truth::open`].
+    pub fn open_for(kind: DatasetKind, paths: &[PathBuf]) -> Result<Option<Self>> {
+        let is_for = |path: &&PathBuf| {
+            let named = path.iter().rev().find_map(|part| year_in(&part.to_string_lossy()));
+            named.is_none_or(|year| kind == DatasetKind::Dcase(year))
+        };
+        let mut truth: Option<Self> = None;
+        for path in paths.iter().filter(is_for) {
+            let Self { labels, domains } = Self::open(path)?;
+            let all = truth.get_or_insert_default();
+            all.labels.extend(labels);
+            all.domains.extend(domains);
         }
         Ok(truth)
     }

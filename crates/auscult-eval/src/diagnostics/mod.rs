@@ -10,5 +10,5 @@ mod summary;
 
 pub use self::{
     scores::{ClipDiagnostics, DiagnosticsSettings, diagnose},
-    summary::{Regimes, Summary, summarise},
+    summary::{BothViews, Regimes, Summary, summarise},
 };

@@ -158,6 +158,43 @@ pub fn summarise(
     })
 }
 
+/// Sensitivity with the scores of two views fused by their mean (DMM), as in the right panel of the
+/// paper's Figure 2. No part of the theorem.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BothViews {
+    /// d' of global matching on each view.
+    pub d_prime_global: Option<f64>,
+    /// d' of bands on each view.
+    pub d_prime_sub_band: Option<f64>,
+}
+
+impl BothViews {
+    /// Fuses the scores of the same clips in two views; `None` without both classes.
+    pub fn of(
+        first: &[ClipDiagnostics],
+        second: &[ClipDiagnostics],
+        labels: &[Label],
+    ) -> Option<Self> {
+        let d_prime = |part: fn(&ClipDiagnostics) -> f64| {
+            let fused = |wanted: Label| -> Vec<f64> {
+                let clips = first.iter().zip(second).zip(labels);
+                clips
+                    .filter(|(_, label)| **label == wanted)
+                    .map(|((a, b), _)| f64::midpoint(part(a), part(b)))
+                    .collect()
+            };
+            let (normal, anomalous) = (fused(Label::Normal), fused(Label::Anomaly));
+            let both = !normal.is_empty() && !anomalous.is_empty();
+            both.then(|| (mean(&anomalous) - mean(&normal), variance(&normal)))
+        };
+        let of = |(gap, variance): (f64, f64)| (variance > 0.0).then(|| gap / variance.sqrt());
+        Some(Self {
+            d_prime_global: of(d_prime(|clip| clip.global)?),
+            d_prime_sub_band: of(d_prime(|clip| clip.sub_band)?),
+        })
+    }
+}
+
 /// The regime of every clip: thirds of the coupling over all clips, and three more for the target.
 fn regime_of(
     clips: &[ClipDiagnostics],
@@ -222,4 +259,51 @@ fn between(values: &[f64], regimes: &[usize]) -> f64 {
     let groups = by_regime(values, regimes);
     groups.values().map(|group| group.len() as f64 * (mean(group) - overall).powi(2)).sum::<f64>()
         / values.len() as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use auscult_core::BandSettings;
+
+    use super::*;
+    use crate::diagnostics::{DiagnosticsSettings, diagnose};
+
+    #[test]
+    fn views_are_fused_clip_by_clip() {
+        let vector = |seed: f32| -> Vec<f32> {
+            (0..12).map(|at| (seed * (at as f32 + 1.0)).sin() + 2.0).collect()
+        };
+        let rows = |from: f32| -> Vec<Vec<f32>> {
+            (0..8).map(|at| vector(from + 0.37 * at as f32)).collect()
+        };
+        let bands = BandSettings::touching(4);
+        let scores = |references: &[Vec<f32>], clips: &[Vec<f32>]| {
+            let references: Vec<&[f32]> = references.iter().map(Vec::as_slice).collect();
+            let clips: Vec<&[f32]> = clips.iter().map(Vec::as_slice).collect();
+            diagnose(&references, &clips, DiagnosticsSettings { bands, neighbours: 1 }).unwrap()
+        };
+        let labels: Vec<Label> =
+            (0..8).map(|at| if at < 5 { Label::Normal } else { Label::Anomaly }).collect();
+        let (mean_view, max_view) =
+            (scores(&rows(0.1), &rows(0.2)), scores(&rows(1.1), &rows(1.3)));
+        // A view with itself is that view.
+        let alone = summarise(&mean_view, &labels, &[None; 8], 3, Regimes::One).unwrap();
+        let both = BothViews::of(&mean_view, &mean_view, &labels).unwrap();
+        assert_eq!(both.d_prime_sub_band, alone.d_prime_sub_band);
+        assert_eq!(both.d_prime_global, alone.d_prime_global);
+        // Two views: the mean of both scores of each clip.
+        let fused: Vec<ClipDiagnostics> = mean_view
+            .iter()
+            .zip(&max_view)
+            .map(|(a, b)| ClipDiagnostics {
+                sub_band: f64::midpoint(a.sub_band, b.sub_band),
+                ..a.clone()
+            })
+            .collect();
+        let wanted = summarise(&fused, &labels, &[None; 8], 3, Regimes::One).unwrap();
+        let both = BothViews::of(&mean_view, &max_view, &labels).unwrap();
+        assert_eq!(both.d_prime_sub_band, wanted.d_prime_sub_band);
+        assert_ne!(both.d_prime_sub_band, alone.d_prime_sub_band);
+        assert_eq!(BothViews::of(&mean_view, &max_view, &[Label::Normal; 8]), None);
+    }
 }

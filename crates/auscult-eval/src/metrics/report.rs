@@ -100,12 +100,14 @@ impl MetricsReport {
 /// The labelled clips of each machine and section, in order of appearance.
 fn sections(clips: &[ScoredClip]) -> Vec<((String, String), ScoreSet)> {
     let mut groups: Vec<((String, String), Vec<Scored>)> = Vec::new();
-    let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let one_set = clips.windows(2).all(|pair| pair[0].set == pair[1].set);
+    let mut places: BTreeMap<(&str, String), usize> = BTreeMap::new();
     for clip in clips {
         let Some(scored) = clip.scored() else { continue };
-        let place = *places.entry((&clip.machine, &clip.section)).or_insert(groups.len());
+        let section = if one_set { clip.section.clone() } else { clip.section_of_set() };
+        let place = *places.entry((&clip.machine, section.clone())).or_insert(groups.len());
         if place == groups.len() {
-            groups.push(((clip.machine.clone(), clip.section.clone()), Vec::new()));
+            groups.push(((clip.machine.clone(), section), Vec::new()));
         }
         groups[place].1.push(scored);
     }
@@ -187,8 +189,28 @@ mod tests {
 
     fn clip(machine: &str, label: Option<Label>, score: f64) -> ScoredClip {
         let path = format!("{machine}{score}");
-        let (machine, section) = (machine.to_owned(), String::new());
-        ScoredClip { path, machine, section, label, domain: None, score }
+        let (machine, section, set) = (machine.to_owned(), String::new(), String::new());
+        ScoredClip { path, machine, section, set, label, domain: None, score }
+    }
+
+    /// The same machine at two signal-to-noise ratios has two memories: scores are not mixed.
+    #[test]
+    fn parts_of_a_data_set_are_judged_on_their_own() {
+        let of = |set: &str, label, score| ScoredClip {
+            set: set.to_owned(),
+            section: "00".to_owned(),
+            ..clip("pump", Some(label), score)
+        };
+        let clips = [
+            of("0dB", Label::Normal, 1.0),
+            of("0dB", Label::Anomaly, 2.0),
+            of("6dB", Label::Normal, 3.0),
+            of("6dB", Label::Anomaly, 4.0),
+        ];
+        let report = MetricsReport::new(&clips, ReportSettings::default()).unwrap();
+        assert_eq!(report.official_scores.mean_auc, Some(1.0));
+        let names: Vec<&str> = report.sections.iter().map(|found| &*found.section).collect();
+        assert_eq!(names, ["0dB 00", "6dB 00"]);
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub struct ScoredClip {
     pub machine: String,
     /// The section or machine id; empty if the table has none.
     pub section: String,
+    /// The part of a data set, such as a signal-to-noise ratio; empty if the table has none.
+    pub set: String,
     /// What the clip is, if that is known.
     pub label: Option<Label>,
     /// Its domain, if it has one.
@@ -27,10 +29,15 @@ impl ScoredClip {
     pub fn scored(&self) -> Option<Scored> {
         Some(Scored { score: self.score, label: self.label?, domain: self.domain })
     }
+
+    /// The section, with the part of the data set it is of.
+    pub(super) fn section_of_set(&self) -> String {
+        format!("{} {}", self.set, self.section).trim().to_owned()
+    }
 }
 
 /// Reads a CSV file with the columns `path`, `label`, `score` and, where there are such,
-/// `domain`, `machine` and `section`; other columns are left alone.
+/// `domain`, `machine`, `section` and `set`; other columns are left alone.
 ///
 /// Labels are `0`, `1`, `normal` or `anomaly`; an empty one means that nobody knows.
 ///
@@ -52,15 +59,15 @@ pub(crate) fn parse_scores(input: impl Read, path: &Path) -> Result<Vec<ScoredCl
         column(name).ok_or_else(|| {
             let found = headers.iter().collect::<Vec<_>>().join(", ");
             let reason = format!(
-                "no column {name:?} among {found}; needed: path, label, score; used if there: domain, machine, section"
+                "no column {name:?} among {found}; needed: path, label, score; used if there: domain, machine, section, set"
             );
             wrong(1, reason)
         })
     };
     let (path_column, score_column, label_column) =
         (needed("path")?, needed("score")?, needed("label")?);
-    let [domain_column, machine_column, section_column] =
-        ["domain", "machine", "section"].map(column);
+    let [domain_column, machine_column, section_column, set_column] =
+        ["domain", "machine", "section", "set"].map(column);
     let mut clips = Vec::new();
     for record in reader.records() {
         let record = record.map_err(|error| {
@@ -80,8 +87,9 @@ pub(crate) fn parse_scores(input: impl Read, path: &Path) -> Result<Vec<ScoredCl
         })?;
         let domain = optional(text(domain_column), Domain::parse)
             .map_err(|got| wrong(line, format!("domain must be source or target, got {got:?}")))?;
-        let [machine, section] = [machine_column, section_column].map(|at| text(at).to_owned());
-        clips.push(ScoredClip { path: name, machine, section, label, domain, score });
+        let [machine, section, set] =
+            [machine_column, section_column, set_column].map(|at| text(at).to_owned());
+        clips.push(ScoredClip { path: name, machine, section, set, label, domain, score });
     }
     if clips.is_empty() {
         return Err(wrong(2, "no scores below the header".to_owned()));

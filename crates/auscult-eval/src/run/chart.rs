@@ -7,18 +7,40 @@ pub(super) struct Chart {
     pub(super) title: String,
     pub(super) x_name: String,
     pub(super) y_name: String,
+    pub(super) x_scale: Scale,
     /// Names and points, ascending in x.
     pub(super) series: Vec<(String, Vec<(f64, f64)>)>,
-    /// Horizontal lines to compare with.
+    /// Horizontal lines to compare with; one beside each curve has that curve's colour.
     pub(super) levels: Vec<(String, f64)>,
 }
 
-const WIDTH: f64 = 640.0;
-const HEIGHT: f64 = 340.0;
-const LEFT: f64 = 60.0;
-const RIGHT: f64 = 440.0;
-const TOP: f64 = 52.0;
-const BOTTOM: f64 = 290.0;
+/// How values lie along the axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Scale {
+    Linear,
+    /// Equal steps are equal ratios; for values above 0.
+    Logarithmic,
+}
+
+impl Scale {
+    fn place(self, value: f64) -> f64 {
+        match self {
+            Self::Linear => value,
+            Self::Logarithmic => value.max(f64::MIN_POSITIVE).ln(),
+        }
+    }
+}
+
+const WIDTH: f64 = 400.0;
+const LEFT: f64 = 48.0;
+const RIGHT: f64 = 392.0;
+const TOP: f64 = 46.0;
+const BOTTOM: f64 = 240.0;
+/// The names of curves stand below the plot, one a line.
+const LEGEND: f64 = BOTTOM + 58.0;
+const LEGEND_STEP: f64 = 18.0;
+/// Labels of the axis are at least so far apart.
+const LABEL_SPACE: f64 = 30.0;
 
 /// So many colours and marks the style sheet has.
 const STYLES: usize = 8;
@@ -28,7 +50,8 @@ impl Chart {
     pub(super) fn render(&self, id: &str) -> String {
         let points = || self.series.iter().flat_map(|(_, points)| points.iter().copied());
         let levels = self.levels.iter().map(|(_, level)| *level);
-        let Some((x_low, x_high)) = range(points().map(|point| point.0)) else {
+        let scale = self.x_scale;
+        let Some((x_low, x_high)) = range(points().map(|point| scale.place(point.0))) else {
             return String::new();
         };
         let Some((y_low, y_high)) = range(points().map(|point| point.1).chain(levels)) else {
@@ -37,11 +60,21 @@ impl Chart {
         let margin = ((y_high - y_low) * 0.05).max(1e-9 * y_high.abs()).max(f64::MIN_POSITIVE);
         let (y_low, y_high) = (y_low - margin, y_high + margin);
         let x = |value: f64| {
+            let value = scale.place(value);
             let share = if x_high > x_low { (value - x_low) / (x_high - x_low) } else { 0.5 };
             LEFT + 10.0 + share * (RIGHT - LEFT - 20.0)
         };
         let y = |value: f64| BOTTOM - (value - y_low) / (y_high - y_low) * (BOTTOM - TOP);
         let mut out = String::new();
+        self.head(&mut out, id, (y_low, y_high));
+        grid(&mut out, (y_low, y_high), y);
+        self.x_labels(&mut out, x);
+        self.curves(&mut out, x, y);
+        out.push_str("</svg></figure>\n");
+        out
+    }
+
+    fn head(&self, out: &mut String, id: &str, (y_low, y_high): (f64, f64)) {
         let title = escape(&self.title);
         let names: Vec<&str> = self.series.iter().map(|(name, _)| name.as_str()).collect();
         let details = format!(
@@ -52,64 +85,71 @@ impl Chart {
             number(y_high),
             names.join(", ")
         );
+        let height = LEGEND + LEGEND_STEP * (self.series.len() + self.levels.len()) as f64;
         let _ = writeln!(
             out,
-            "<figure><svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
+            "<figure><svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-labelledby=\"{id}-t {id}-d\">\
              <title id=\"{id}-t\">{title}</title><desc id=\"{id}-d\">{}</desc>\
-             <text class=\"head\" x=\"{LEFT}\" y=\"18\">{title}</text>",
-            escape(&details)
+             <text class=\"head\" x=\"4\" y=\"14\">{title}</text>\
+             <text class=\"tick\" x=\"4\" y=\"34\">{}</text>",
+            escape(&details),
+            escape(&self.y_name)
         );
-        for tick in ticks(y_low, y_high) {
-            let at = y(tick);
+    }
+
+    /// The axis, its name, and as many of the values as there is room for.
+    fn x_labels(&self, out: &mut String, x: impl Fn(f64) -> f64) {
+        let points = self.series.iter().flat_map(|(_, points)| points.iter());
+        let mut values: Vec<f64> = points.map(|point| point.0).collect();
+        values.sort_by(f64::total_cmp);
+        values.dedup();
+        let mut last = f64::NEG_INFINITY;
+        for (value, at) in values.into_iter().map(|value| (value, x(value))) {
+            if at - last < LABEL_SPACE {
+                continue;
+            }
+            last = at;
             let _ = writeln!(
                 out,
-                "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
-                 <text class=\"tick end\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                LEFT - 6.0,
-                at + 4.0,
-                number(tick)
-            );
-        }
-        let mut xs: Vec<f64> = points().map(|point| point.0).collect();
-        xs.sort_by(f64::total_cmp);
-        xs.dedup();
-        let every = xs.len().div_ceil(10);
-        for value in xs.iter().step_by(every.max(1)) {
-            let _ = writeln!(
-                out,
-                "<text class=\"tick middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                x(*value),
+                "<text class=\"tick middle\" x=\"{at:.1}\" y=\"{:.1}\">{}</text>",
                 BOTTOM + 18.0,
-                number(*value)
+                number(value)
             );
         }
         let _ = writeln!(
             out,
             "<line class=\"axis\" x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{BOTTOM}\" y2=\"{BOTTOM}\"/>\
-             <text class=\"tick middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>\
-             <text class=\"tick\" x=\"4\" y=\"{:.1}\">{}</text>",
+             <text class=\"tick middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
             f64::midpoint(LEFT, RIGHT),
-            BOTTOM + 38.0,
-            escape(&self.x_name),
-            TOP - 10.0,
-            escape(&self.y_name)
+            BOTTOM + 36.0,
+            escape(&self.x_name)
         );
+    }
+
+    /// Curves and lines, each with its name below.
+    fn curves(&self, out: &mut String, x: impl Fn(f64) -> f64, y: impl Fn(f64) -> f64) {
+        let line = |at: usize| LEGEND + LEGEND_STEP * at as f64;
+        let name_at = |out: &mut String, at: f64, name: &str| {
+            let _ = writeln!(
+                out,
+                "<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">{name}</text>",
+                LEFT + 26.0,
+                at + 4.0
+            );
+        };
         for (index, (name, level)) in self.levels.iter().enumerate() {
-            let (at, style) = (y(*level), index % STYLES);
-            let legend = TOP + 18.0 * (self.series.len() + index) as f64;
+            let (at, style, legend) = (y(*level), index % STYLES, line(self.series.len() + index));
+            let name = escape(name);
             let _ = writeln!(
                 out,
                 "<line class=\"level s{style}\" x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{at:.1}\" \
                  y2=\"{at:.1}\"><title>{name}: {}</title></line>\
-                 <line class=\"level s{style}\" x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{legend:.1}\" \
-                 y2=\"{legend:.1}\"/><text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">{name}</text>",
+                 <line class=\"level s{style}\" x1=\"{LEFT}\" x2=\"{:.1}\" y1=\"{legend:.1}\" \
+                 y2=\"{legend:.1}\"/>",
                 number(*level),
-                RIGHT + 8.0,
-                RIGHT + 24.0,
-                RIGHT + 28.0,
-                legend + 4.0,
-                name = escape(name),
+                LEFT + 20.0,
             );
+            name_at(out, legend, &name);
         }
         for (index, (name, points)) in self.series.iter().enumerate() {
             let style = index % STYLES;
@@ -121,18 +161,24 @@ impl Chart {
                 let words = format!("{name}: {} at {}", number(point.1), number(point.0));
                 let _ = writeln!(out, "{}", mark(style, at, &escape(&words)));
             }
-            let at = TOP + 18.0 * index as f64;
-            let _ = writeln!(
-                out,
-                "{}<text class=\"tick\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                mark(style, (RIGHT + 16.0, at), &escape(name)),
-                RIGHT + 28.0,
-                at + 4.0,
-                escape(name)
-            );
+            let (at, name) = (line(index), escape(name));
+            let _ = writeln!(out, "{}", mark(style, (LEFT + 10.0, at), &name));
+            name_at(out, at, &name);
         }
-        out.push_str("</svg></figure>\n");
-        out
+    }
+}
+
+fn grid(out: &mut String, (y_low, y_high): (f64, f64), y: impl Fn(f64) -> f64) {
+    for tick in ticks(y_low, y_high) {
+        let at = y(tick);
+        let _ = writeln!(
+            out,
+            "<line class=\"grid\" x1=\"{LEFT}\" x2=\"{RIGHT}\" y1=\"{at:.1}\" y2=\"{at:.1}\"/>\
+             <text class=\"tick end\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+            LEFT - 6.0,
+            at + 4.0,
+            number(tick)
+        );
     }
 }
 
@@ -192,6 +238,7 @@ mod tests {
             title: "<t>".to_owned(),
             x_name: "x".to_owned(),
             y_name: "y".to_owned(),
+            x_scale: Scale::Linear,
             series: vec![("a & b".to_owned(), points)],
             levels: Vec::new(),
         };
@@ -199,6 +246,26 @@ mod tests {
         let one = chart(vec![(1.0, 2.0)]).render("a");
         assert!(one.contains("&lt;t&gt;") && !one.contains("NaN") && !one.contains("inf"), "{one}");
         assert!(chart(vec![(1.0, 0.0), (2.0, 1e-9)]).render("a").contains("polyline"));
+    }
+
+    #[test]
+    fn labels_that_would_touch_are_left_out() {
+        let chart = |x_scale| Chart {
+            title: "t".to_owned(),
+            x_name: "K".to_owned(),
+            y_name: "y".to_owned(),
+            x_scale,
+            series: vec![(
+                "a".to_owned(),
+                [1.0, 2.0, 4.0, 8.0, 16.0, 32.0].map(|k| (k, k)).to_vec(),
+            )],
+            levels: Vec::new(),
+        };
+        let has = |svg: &str, label: &str| svg.contains(&format!(">{label}</text>"));
+        let svg = chart(Scale::Logarithmic).render("a");
+        assert!(["1", "2", "4", "8", "16", "32"].iter().all(|label| has(&svg, label)), "{svg}");
+        let svg = chart(Scale::Linear).render("a");
+        assert!(has(&svg, "1") && !has(&svg, "2") && has(&svg, "32"), "{svg}");
     }
 
     #[test]

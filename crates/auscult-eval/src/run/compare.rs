@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{SectionResult, results::score_of};
 use crate::{
     datasets::DatasetKind,
-    metrics::{Interval, ScoreSet, Scored, Strata, percentiles},
+    metrics::{Interval, Label, ScoreSet, Scored, Strata, percentiles},
 };
 
 /// The difference of two systems on one part of a data set.
@@ -89,13 +89,20 @@ pub fn compare(
 }
 
 fn pair(first: (&SectionResult, &str), second: (&SectionResult, &str)) -> Option<Pair> {
-    let scores = |(section, system): (&SectionResult, &str)| -> Option<BTreeMap<String, Scored>> {
+    // A normal clip and an anomaly may have the same base name (MIMII), as may clips of different
+    // folders: the order they come in tells them apart.
+    type Key = (String, Label, usize);
+    let scores = |(section, system): (&SectionResult, &str)| -> Option<BTreeMap<Key, Scored>> {
         let found = section.systems.iter().find(|result| result.system == system)?;
-        let clips = section.clips.iter().zip(&found.scores);
-        let named = clips.filter_map(|(clip, &score)| {
-            Some((clip.name.clone(), Scored { score, label: clip.label?, domain: clip.domain }))
-        });
-        Some(named.collect())
+        let mut all = BTreeMap::new();
+        for (clip, &score) in section.clips.iter().zip(&found.scores) {
+            let Some(label) = clip.label else { continue };
+            let same =
+                all.range((clip.name.clone(), label, 0)..=(clip.name.clone(), label, usize::MAX));
+            let key = (clip.name.clone(), label, same.count());
+            all.insert(key, Scored { score, label, domain: clip.domain });
+        }
+        Some(all)
     };
     let (ours, theirs) = (scores(first)?, scores(second)?);
     let both = ours.iter().filter_map(|(name, one)| Some((*one, *theirs.get(name)?)));

@@ -6,6 +6,7 @@ mod page;
 mod results;
 mod section;
 mod submission;
+mod sweep_table;
 mod tables;
 mod worker;
 
@@ -16,5 +17,8 @@ pub use self::{
     section::{DiagnosticsResult, SectionResult, SystemResult, TestClip, read_sections},
     submission::{Threshold, write_submission},
     tables::{latex, markdown},
-    worker::{FrontEndMaker, RunProgress, RunSettings, built_in_front_end, evaluate},
+    worker::{
+        Evaluation, FrontEndMaker, MissingFrontEnd, RunProgress, RunSettings, built_in_front_end,
+        evaluate,
+    },
 };

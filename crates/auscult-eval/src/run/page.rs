@@ -1,13 +1,21 @@
 //! One HTML page with the tables and figures of a run; it loads nothing.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 
 use super::{
     DiagnosticsRow, ResultRow, RunResults,
-    chart::{Chart, escape},
+    chart::{Chart, Scale, escape},
+    sweep_table::{SweepTable, legend, sweep_tables},
     tables::{DIAGNOSTICS_HEADS, cell, diagnostics_cells, facts, notes, part_name},
 };
-use crate::datasets::DatasetKind;
+use crate::{
+    datasets::DatasetKind,
+    metrics::arithmetic_mean,
+    systems::{Sweep, SweepMeasure, SweepParameter},
+};
 
 const STYLE: &str = "\
 :root{color-scheme:light dark;--ink:#1a1a1a;--paper:#fff;--faint:#d8d8d8;--c0:#0b62a4;--c1:#c2410c;--c2:#15803d;--c3:#7e22ce;--c4:#a16207;--c5:#be185d;--c6:#0e7490;--c7:#4b5563}
@@ -15,9 +23,10 @@ const STYLE: &str = "\
 body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:72rem;margin:2rem auto;padding:0 1rem}
 table{border-collapse:collapse;font-size:.9rem}th,td{padding:.25rem .6rem;border-bottom:1px solid var(--faint);text-align:right}
 th:first-child,td:first-child{text-align:left}tr.group td{font-style:italic;padding-top:.8rem}
-.wide{overflow-x:auto}figure{display:inline-block;margin:0 1rem 1rem 0;width:min(30rem,100%)}svg{width:100%;height:auto}
-text{fill:var(--ink);font-size:12px}.head{font-weight:600;font-size:14px}.end{text-anchor:end}.middle{text-anchor:middle}
-.grid{stroke:var(--faint)}.axis{stroke:var(--ink)}polyline{fill:none;stroke-width:2}.level{stroke-dasharray:4 4}
+td{white-space:nowrap}th{vertical-align:bottom}.wide{overflow-x:auto}.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(21rem,100%),1fr));gap:1.5rem 1rem}
+figure{margin:0}svg{width:100%;height:auto}p{max-width:50rem}code{overflow-wrap:anywhere}
+text{fill:var(--ink);font-size:13px}.head{font-weight:600;font-size:13.5px}.end{text-anchor:end}.middle{text-anchor:middle}
+.grid{stroke:var(--faint)}.axis{stroke:var(--ink)}polyline{fill:none;stroke-width:2}.level{stroke-dasharray:4 4;stroke-width:1.5}
 .s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}.s4{stroke:var(--c4)}.s5{stroke:var(--c5)}.s6{stroke:var(--c6)}.s7{stroke:var(--c7)}
 .mark.s0{fill:var(--c0)}.mark.s1{fill:var(--c1)}.mark.s2{fill:var(--c2)}.mark.s3{fill:var(--c3)}.mark.s4{fill:var(--c4)}.mark.s5{fill:var(--c5)}.mark.s6{fill:var(--c6)}.mark.s7{fill:var(--c7)}
 ";
@@ -33,7 +42,7 @@ pub fn page(results: &RunResults) -> String {
         "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<h1>{title}</h1>\n<p>{}</p>\n",
+         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n<p>{}</p>\n",
         escape(results.protocol.about.trim())
     );
     // A sweep is read from its figures, other protocols from their table.
@@ -47,7 +56,7 @@ pub fn page(results: &RunResults) -> String {
     diagnostics_table(&mut out, &results.diagnostics);
     list(&mut out, "Not run, or run in part", &notes(results));
     list(&mut out, "Where this comes from", &facts(results));
-    out.push_str("</body>\n</html>\n");
+    out.push_str("</main>\n</body>\n</html>\n");
     out
 }
 
@@ -56,17 +65,18 @@ fn figures(out: &mut String, results: &RunResults) {
     if charts.is_empty() {
         return;
     }
-    out.push_str("<h2>Figures</h2>\n");
+    out.push_str("<h2>Figures</h2>\n<div class=\"figures\">\n");
     for (index, chart) in charts.iter().enumerate() {
         out.push_str(&chart.render(&format!("f{index}")));
     }
+    out.push_str("</div>\n");
 }
 
 fn diagnostics_table(out: &mut String, rows: &[DiagnosticsRow]) {
     if rows.is_empty() {
         return;
     }
-    out.push_str("<h2>Diagnostics</h2>\n<p>Means over sections; the paper's in brackets. The last five columns count sections.</p>\n\
+    out.push_str("<h2>Diagnostics</h2>\n<p>Means over sections; the paper's in brackets. \"with DMM\": d' of bands on both views over that of global matching on the mean view. The last five columns count sections.</p>\n\
         <div class=\"wide\" tabindex=\"0\"><table>\n<tr>");
     for head in DIAGNOSTICS_HEADS {
         let _ = write!(out, "<th>{head}</th>");
@@ -88,9 +98,43 @@ fn list(out: &mut String, title: &str, lines: &[String]) {
     }
     let _ = writeln!(out, "<h2>{title}</h2>\n<ul>");
     for line in lines {
-        let _ = writeln!(out, "<li>{}</li>", escape(line));
+        let _ = writeln!(out, "<li>{}</li>", with_code(line));
     }
     out.push_str("</ul>\n");
+}
+
+/// Text between two backticks as code.
+fn with_code(line: &str) -> String {
+    let mut out = String::new();
+    for (index, part) in escape(line).split('`').enumerate() {
+        match index {
+            0 => {}
+            _ if index % 2 == 1 => out.push_str("<code>"),
+            _ => out.push_str("</code>"),
+        }
+        out.push_str(part);
+    }
+    out
+}
+
+/// Curves as rows, the values of the sweep as columns.
+fn sweep_table(out: &mut String, results: &RunResults) {
+    for SweepTable { title, heads, rows } in sweep_tables(results) {
+        let _ = write!(out, "<h2>{}</h2>\n<p>{}</p>\n", escape(&title), escape(&legend(results)));
+        out.push_str("<div class=\"wide\" tabindex=\"0\"><table>\n<tr>");
+        for head in &heads {
+            let _ = write!(out, "<th>{}</th>", escape(head));
+        }
+        out.push_str("</tr>\n");
+        for row in rows {
+            out.push_str("<tr>");
+            for cell in row {
+                let _ = write!(out, "<td>{}</td>", escape(&cell));
+            }
+            out.push_str("</tr>\n");
+        }
+        out.push_str("</table></div>\n");
+    }
 }
 
 fn table(out: &mut String, results: &RunResults) {
@@ -98,13 +142,21 @@ fn table(out: &mut String, results: &RunResults) {
     if parts.is_empty() {
         return;
     }
-    out.push_str("<p>Scores in %, with 95 % intervals; the paper's score in brackets.</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n<tr><th>system</th>");
+    if results.protocol.sweep.is_some() {
+        sweep_table(out, results);
+        return;
+    }
+    let _ = writeln!(
+        out,
+        "<p>{}</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n<tr><th>system</th>",
+        escape(&legend(results))
+    );
     for (dataset, set) in &parts {
         let _ = write!(out, "<th>{}</th>", escape(&part_name(*dataset, set)));
     }
     out.push_str("</tr>\n");
     let mut group = "";
-    for system in &results.protocol.systems {
+    for system in results.systems() {
         if system.group != group {
             group = &system.group;
             let _ = writeln!(
@@ -129,41 +181,90 @@ fn charts(results: &RunResults) -> Vec<Chart> {
     for (dataset, set) in results.parts() {
         let rows: Vec<&ResultRow> =
             results.rows.iter().filter(|row| row.dataset == dataset && row.set == set).collect();
-        let sweep = results.protocol.sweep.as_ref();
-        if let Some(sweep) = sweep {
-            charts.push(Chart {
-                title: part_name(dataset, &set),
-                x_name: sweep.axis.clone(),
-                y_name: "score in %".to_owned(),
-                series: sweep_series(&rows),
-                levels: rows
-                    .iter()
-                    .filter(|row| row.x.is_none())
-                    .filter_map(|row| Some((row.system.clone(), 100.0 * row.score?)))
-                    .collect(),
-            });
+        if let Some(sweep) = &results.protocol.sweep {
+            charts.extend(sweep_charts(sweep, &part_name(dataset, &set), &rows));
         }
     }
-    charts.extend(noise_chart(results));
+    charts.extend(noise_charts(results));
     charts.extend(diagnostics_charts(&results.diagnostics));
     charts
 }
 
-fn sweep_series(rows: &[&ResultRow]) -> Vec<(String, Vec<(f64, f64)>)> {
-    let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
-    for row in rows {
-        let (Some(x), Some(score)) = (row.x, row.score) else { continue };
-        match series.iter_mut().find(|(name, _)| *name == row.series) {
-            Some((_, points)) => points.push((x, 100.0 * score)),
-            None => series.push((row.series.clone(), vec![(x, 100.0 * score)])),
+/// Curves with their names, in the order they were first met.
+#[derive(Default)]
+struct Curves(Vec<(String, Vec<(f64, f64)>)>);
+
+impl Curves {
+    fn add(&mut self, name: &str, point: (f64, f64)) {
+        match self.0.iter_mut().find(|(other, _)| other == name) {
+            Some((_, points)) => points.push(point),
+            None => self.0.push((name.to_owned(), vec![point])),
         }
     }
-    series
+
+    /// With ascending x.
+    fn sorted(mut self) -> Vec<(String, Vec<(f64, f64)>)> {
+        for (_, points) in &mut self.0 {
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        }
+        self.0
+    }
 }
 
-/// MIMII's features by signal-to-noise ratio.
-fn noise_chart(results: &RunResults) -> Option<Chart> {
-    let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+/// More curves than this are drawn in a chart a group.
+const MOST_CURVES: usize = 6;
+
+/// The curves of one part, for each measure; systems that stand still are lines to compare with.
+fn sweep_charts(sweep: &Sweep, part: &str, rows: &[&ResultRow]) -> Vec<Chart> {
+    let series: BTreeSet<&str> =
+        rows.iter().filter(|row| row.x.is_some()).map(|row| row.series.as_str()).collect();
+    let mut groups: Vec<Option<&str>> = vec![None];
+    if series.len() > MOST_CURVES {
+        groups = rows.iter().map(|row| Some(row.group.as_str())).collect();
+        groups.dedup();
+    }
+    let chart = |measure: SweepMeasure, group: Option<&str>| {
+        let value = |row: &ResultRow| match measure {
+            SweepMeasure::Score => row.score,
+            SweepMeasure::Auc => row.auc,
+        };
+        let mut curves = Curves::default();
+        let mut levels = Vec::new();
+        for row in rows.iter().filter(|row| group.is_none_or(|group| row.group == group)) {
+            let Some(value) = value(row).map(|share| 100.0 * share) else { continue };
+            match row.x {
+                Some(x) => curves.add(&row.series, (x, value)),
+                None => levels.push((row.system.clone(), value)),
+            }
+        }
+        let name = match measure {
+            SweepMeasure::Score => "score",
+            SweepMeasure::Auc => "mean AUC",
+        };
+        let title = [Some(part), group].into_iter().flatten().collect::<Vec<_>>().join(", ");
+        Chart {
+            title: format!("{title}: {name}"),
+            x_name: sweep.axis.clone(),
+            y_name: format!("{name} in %"),
+            x_scale: match sweep.parameter {
+                SweepParameter::Neighbours => Scale::Logarithmic,
+                SweepParameter::BandPercent => Scale::Linear,
+            },
+            series: curves.sorted(),
+            levels,
+        }
+    };
+    let measures = sweep.measures.iter();
+    measures
+        .flat_map(|&measure| groups.iter().map(move |&group| (measure, group)))
+        .map(|(measure, group)| chart(measure, group))
+        .collect()
+}
+
+/// MIMII's features by signal-to-noise ratio: all machines by their score, then each by its AUC.
+fn noise_charts(results: &RunResults) -> Vec<Chart> {
+    let mut all = Curves::default();
+    let mut by_machine: BTreeMap<&str, Curves> = BTreeMap::new();
     for row in
         results.rows.iter().filter(|row| row.dataset == DatasetKind::Mimii && row.x.is_none())
     {
@@ -173,23 +274,38 @@ fn noise_chart(results: &RunResults) -> Option<Chart> {
             "6dB" => 6.0,
             _ => continue,
         };
-        let Some(score) = row.score else { continue };
-        match series.iter_mut().find(|(name, _)| *name == row.system) {
-            Some((_, points)) => points.push((ratio, 100.0 * score)),
-            None => series.push((row.system.clone(), vec![(ratio, 100.0 * score)])),
+        if let Some(score) = row.score {
+            all.add(&row.system, (ratio, 100.0 * score));
+        }
+        let machines: BTreeSet<&str> = row.sections.iter().map(|s| &*s.machine).collect();
+        for machine in machines {
+            let ids = row.sections.iter().filter(|found| found.machine == machine);
+            if let Some(auc) = arithmetic_mean(ids.filter_map(|found| found.figures.auc)) {
+                by_machine.entry(machine).or_default().add(&row.system, (ratio, 100.0 * auc));
+            }
         }
     }
-    for (_, points) in &mut series {
-        points.sort_by(|a, b| a.0.total_cmp(&b.0));
-    }
-    (!series.is_empty()).then(|| Chart {
-        title: "MIMII by signal-to-noise ratio".to_owned(),
+    let chart = |title: String, y_name: &str, curves: Curves| Chart {
+        title,
         x_name: "signal-to-noise ratio in dB".to_owned(),
-        y_name: "score in %".to_owned(),
-        series,
+        y_name: y_name.to_owned(),
+        x_scale: Scale::Linear,
+        series: curves.sorted(),
         levels: Vec::new(),
-    })
+    };
+    let mut charts = Vec::new();
+    // One ratio makes no curve: the table says it.
+    if !all.0.iter().any(|(_, points)| points.len() > 1) {
+        return charts;
+    }
+    charts.push(chart("MIMII by signal-to-noise ratio".to_owned(), "score in %", all));
+    charts.extend(by_machine.into_iter().map(|(machine, curves)| {
+        chart(format!("MIMII {machine}, mean AUC of its ids"), "mean AUC in %", curves)
+    }));
+    charts
 }
+
+const D_PRIME: &str = "d' ratio";
 
 /// Variance, gap and d' of bands over those of global matching, against the band size.
 fn diagnostics_charts(rows: &[DiagnosticsRow]) -> Vec<Chart> {
@@ -197,7 +313,7 @@ fn diagnostics_charts(rows: &[DiagnosticsRow]) -> Vec<Chart> {
     const FIGURES: [Figure; 3] = [
         ("variance ratio", |row| row.variance_ratio_sub_global),
         ("mean-gap ratio", |row| row.mean_gap_ratio),
-        ("d' ratio", |row| row.d_prime_ratio),
+        (D_PRIME, |row| row.d_prime_ratio),
     ];
     let mut groups: BTreeMap<(&str, usize), Vec<&DiagnosticsRow>> = BTreeMap::new();
     for row in rows {
@@ -206,14 +322,17 @@ fn diagnostics_charts(rows: &[DiagnosticsRow]) -> Vec<Chart> {
     let mut charts = Vec::new();
     for ((front_end, neighbours), rows) in groups {
         for (name, figure) in FIGURES {
-            let mut series: Vec<(String, Vec<(f64, f64)>)> = Vec::new();
+            let mut curves = Curves::default();
             for row in &rows {
-                let Some(value) = figure(row) else { continue };
                 let part = part_name(row.dataset, &row.set);
-                let point = (row.band_width as f64, value);
-                match series.iter_mut().find(|(other, _)| *other == part) {
-                    Some((_, points)) => points.push(point),
-                    None => series.push((part, vec![point])),
+                let band = row.band_width as f64;
+                if let Some(value) = figure(row) {
+                    curves.add(&part, (band, value));
+                }
+                // As in the paper's figure: with local density normalisation only.
+                let wanted = name == D_PRIME && neighbours > 0;
+                if let Some(value) = row.d_prime_ratio_both_views.filter(|_| wanted) {
+                    curves.add(&format!("{part}, DMM"), (band, value));
                 }
             }
             let density = if neighbours == 0 {
@@ -222,10 +341,11 @@ fn diagnostics_charts(rows: &[DiagnosticsRow]) -> Vec<Chart> {
                 format!("LDN, K = {neighbours}")
             };
             charts.push(Chart {
-                title: format!("{front_end}: {name}, bands / global ({density})"),
+                title: format!("{front_end}: {name} ({density})"),
                 x_name: "band size".to_owned(),
                 y_name: name.to_owned(),
-                series,
+                x_scale: Scale::Logarithmic,
+                series: curves.sorted(),
                 levels: vec![("as global matching".to_owned(), 1.0)],
             });
         }

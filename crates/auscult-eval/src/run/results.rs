@@ -6,10 +6,10 @@ use auscult_core::random::Random;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::SectionResult;
+use super::{DiagnosticsResult, MissingFrontEnd, SectionResult};
 use crate::{
     datasets::{DatasetKind, Year},
-    diagnostics::Summary,
+    diagnostics::{BothViews, Summary},
     metrics::{
         Interval, OfficialScores, ScoreSet, SectionFigures, Strata, arithmetic_mean, percentiles,
     },
@@ -32,8 +32,17 @@ pub struct RunFacts {
     pub data: BTreeMap<String, String>,
     /// What could not be run, and the command for it.
     pub not_run: Vec<String>,
+    /// Front ends that could not be made: what needs them has no row.
+    pub missing: Vec<MissingFrontEnd>,
     /// What was odd.
     pub remarks: Vec<String>,
+}
+
+impl RunFacts {
+    /// Whether a system has all its front ends.
+    pub fn can_run(&self, system: &str) -> bool {
+        !self.missing.iter().any(|missing| missing.systems.iter().any(|name| name == system))
+    }
 }
 
 /// One system on one part of a data set.
@@ -57,6 +66,8 @@ pub struct ResultRow {
     pub score: Option<f64>,
     /// Its 95 % interval, clips drawn within sections, labels and domains.
     pub interval: Option<Interval>,
+    /// The mean AUC over sections.
+    pub auc: Option<f64>,
     /// The paper's score, where the protocol is the same.
     pub paper: Option<f64>,
     /// Every convention's score.
@@ -86,6 +97,10 @@ pub struct DiagnosticsRow {
     pub d_prime_global: Option<f64>,
     pub d_prime_sub_band: Option<f64>,
     pub d_prime_ratio: Option<f64>,
+    /// d' of bands with both views fused (DMM) over that of global matching on the mean view.
+    pub d_prime_ratio_both_views: Option<f64>,
+    /// The same over global matching with both views fused.
+    pub d_prime_ratio_within_both_views: Option<f64>,
     /// Sections in which Proposition 1 holds, with regimes by coupling and domain.
     pub proposition_holds: usize,
     /// Sections in which the condition of Theorem 1 holds.
@@ -112,6 +127,8 @@ pub struct RunResults {
     pub diagnostics: Vec<DiagnosticsRow>,
     /// Files that could not be used.
     pub problems: Vec<String>,
+    /// The files of the sections it was made of; others in the folder are of other runs.
+    pub section_files: Vec<String>,
 }
 
 impl RunResults {
@@ -129,7 +146,8 @@ impl RunResults {
         let rows = parts
             .iter()
             .flat_map(|((dataset, set), sections)| {
-                protocol.systems.iter().map(|system| row(*dataset, set, sections, system, samples))
+                let systems = protocol.systems.iter().filter(|system| facts.can_run(&system.name));
+                systems.map(|system| row(*dataset, set, sections, system, samples))
             })
             .collect();
         let diagnostics = parts
@@ -137,7 +155,8 @@ impl RunResults {
             .flat_map(|((dataset, set), sections)| diagnostics(*dataset, set, sections, &protocol))
             .collect();
         let problems = sections.iter().flat_map(|section| section.problems.clone()).collect();
-        Self { protocol, facts, rows, diagnostics, problems }
+        let section_files = sections.iter().map(SectionResult::file_name).collect();
+        Self { protocol, facts, rows, diagnostics, problems, section_files }
     }
 
     /// Parts of data sets, in order.
@@ -146,6 +165,11 @@ impl RunResults {
             self.rows.iter().map(|row| (row.dataset, row.set.clone())).collect();
         parts.dedup();
         parts
+    }
+
+    /// The systems that have rows.
+    pub fn systems(&self) -> impl Iterator<Item = &SystemSettings> {
+        self.protocol.systems.iter().filter(|system| self.facts.can_run(&system.name))
     }
 
     /// The row of a system on a part.
@@ -200,8 +224,7 @@ fn row(
                 .to_owned()
         })
     };
-    let one_class =
-        || score.is_none().then(|| "a section has clips of one class or domain only".to_owned());
+    let one_class = || score.is_none().then(|| one_sided(&figures));
     let problem = sections.iter().find_map(problem_of).or_else(unlabelled).or_else(one_class);
     let name = dataset.to_string();
     let part = if set.is_empty() { name } else { format!("{name}/{set}") };
@@ -215,6 +238,7 @@ fn row(
         measure,
         score,
         interval: score.and_then(|_| interval(dataset, &machines, &sets, samples)),
+        auc: mean_auc(&figures),
         paper: system.paper.get(&part).map(|percent| percent / 100.0),
         official_scores,
         sections: figures,
@@ -232,6 +256,30 @@ fn figures(machines: &[(&str, &str)], sets: &[&ScoreSet]) -> Vec<SectionFigures>
             figures: set.figures(),
         })
         .collect()
+}
+
+/// Which sections keep a score from being made.
+fn one_sided(sections: &[SectionFigures]) -> String {
+    let names = |is: &dyn Fn(&SectionFigures) -> bool| -> String {
+        let found = sections.iter().filter(|found| is(found));
+        let names = found.map(|found| format!("{} {}", found.machine, found.section));
+        names.map(|name| name.trim().to_owned()).collect::<Vec<_>>().join(", ")
+    };
+    let one_class = |found: &SectionFigures| found.figures.auc.is_none();
+    let classes = names(&one_class);
+    if !classes.is_empty() {
+        return format!("no score: test clips of one class only in {classes}");
+    }
+    let one_domain = |found: &SectionFigures| {
+        found.figures.auc_source.is_none() || found.figures.auc_target.is_none()
+    };
+    format!("no score: normal test clips of one domain only in {}", names(&one_domain))
+}
+
+/// `None` if a section has none.
+fn mean_auc(sections: &[SectionFigures]) -> Option<f64> {
+    let values: Option<Vec<f64>> = sections.iter().map(|found| found.figures.auc).collect();
+    arithmetic_mean(values?)
 }
 
 /// The headline of sets drawn with replacement.
@@ -278,12 +326,12 @@ fn diagnostics(
     sections: &[&SectionResult],
     protocol: &Protocol,
 ) -> Vec<DiagnosticsRow> {
-    // Front end, neighbours and band size; without and with regimes.
+    // Front end, neighbours and band size.
     type Key = (String, usize, usize);
-    let mut groups: BTreeMap<Key, Vec<(&Summary, Option<&Summary>)>> = BTreeMap::new();
+    let mut groups: BTreeMap<Key, Vec<&DiagnosticsResult>> = BTreeMap::new();
     for found in sections.iter().flat_map(|section| &section.diagnostics) {
         let key = (found.front_end.clone(), found.neighbours, found.band_width);
-        groups.entry(key).or_default().push((&found.one_regime, found.by_regime.as_ref()));
+        groups.entry(key).or_default().push(found);
     }
     let paper_of = |front_end: &str, width: usize| {
         protocol
@@ -298,10 +346,23 @@ fn diagnostics(
         .into_iter()
         .map(|((front_end, neighbours, band_width), found)| {
             let mean = |part: fn(&Summary) -> Option<f64>| {
-                arithmetic_mean(found.iter().filter_map(|(one, _)| part(one)))
+                arithmetic_mean(found.iter().filter_map(|section| part(&section.one_regime)))
             };
             let count = |part: fn(&Summary) -> Option<bool>| {
-                found.iter().filter(|(one, by)| part(by.unwrap_or(one)) == Some(true)).count()
+                let summary = |section: &DiagnosticsResult| {
+                    part(section.by_regime.as_ref().unwrap_or(&section.one_regime))
+                };
+                found.iter().filter(|section| summary(section) == Some(true)).count()
+            };
+            let both_over = |global: fn(&DiagnosticsResult, &BothViews) -> Option<f64>| {
+                let ratios: Option<Vec<f64>> = found
+                    .iter()
+                    .map(|section| {
+                        let both = section.both_views.as_ref()?;
+                        Some(both.d_prime_sub_band? / global(section, both).filter(|d| *d != 0.0)?)
+                    })
+                    .collect();
+                arithmetic_mean(ratios?)
             };
             DiagnosticsRow {
                 dataset,
@@ -320,6 +381,8 @@ fn diagnostics(
                 d_prime_global: mean(|s| s.d_prime_global),
                 d_prime_sub_band: mean(|s| s.d_prime_sub_band),
                 d_prime_ratio: mean(|s| s.d_prime_ratio),
+                d_prime_ratio_both_views: both_over(|mean, _| mean.one_regime.d_prime_global),
+                d_prime_ratio_within_both_views: both_over(|_, both| both.d_prime_global),
                 proposition_holds: count(|s| s.proposition_holds),
                 theorem_condition: count(|s| s.theorem_condition),
                 measured_condition: count(|s| s.measured_condition),

@@ -1,16 +1,13 @@
 //! What a run keeps of one section.
 
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{fs, path::Path};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Result,
     datasets::{DatasetKind, Group},
-    diagnostics::Summary,
+    diagnostics::{BothViews, Summary},
     metrics::{Domain, Label, ScoreSet, Scored},
 };
 
@@ -54,6 +51,8 @@ pub struct DiagnosticsResult {
     pub one_regime: Summary,
     /// With regimes by coupling and domain.
     pub by_regime: Option<Summary>,
+    /// With the scores of the mean and the max view fused (DMM); `None` for one view.
+    pub both_views: Option<BothViews>,
 }
 
 /// Everything about one section.
@@ -151,37 +150,44 @@ impl SectionResult {
     }
 }
 
-/// Reads the sections a run kept, sorted by file name.
+/// Reads the sections of a finished run, in order; a stopped run, or sections that another run left
+/// in the same folder, do not count.
 ///
 /// # Errors
 ///
-/// [`Error::Run`] if the folder is not that of a run.
+/// [`Error::Run`] if the folder is not that of a finished run.
 pub fn read_sections(run: &Path) -> Result<Vec<SectionResult>> {
+    /// What is needed of `results.json`.
+    #[derive(Deserialize)]
+    struct Finished {
+        section_files: Vec<String>,
+    }
     let folder = run.join(SECTIONS_FOLDER);
     let wrong = |reason: String| Error::Run { path: run.to_owned(), reason };
-    let entries = fs::read_dir(&folder).map_err(|_| {
-        wrong(format!(
-            "no folder {SECTIONS_FOLDER}; name the folder that auscult bench run --out wrote"
-        ))
+    let text = fs::read(run.join(RESULTS_FILE)).map_err(|_| {
+        wrong(if folder.is_dir() {
+            format!("there is no {RESULTS_FILE} yet; run the same auscult bench run again, it goes on where it was")
+        } else {
+            format!("there is no {RESULTS_FILE}; name the folder that auscult bench run --out wrote")
+        })
     })?;
-    let mut paths: Vec<PathBuf> = entries
-        .flatten()
-        .map(|entry| entry.path())
-        .filter(|path| path.extension().is_some_and(|found| found == "json"))
-        .collect();
-    paths.sort();
-    if paths.is_empty() {
-        return Err(wrong("no section is finished yet".to_owned()));
-    }
-    paths
-        .into_iter()
-        .map(|path| {
+    let finished: Finished = serde_json::from_slice(&text)
+        .map_err(|error| wrong(format!("{RESULTS_FILE} is not that of a run: {error}")))?;
+    finished
+        .section_files
+        .iter()
+        .map(|name| {
+            // A name, never a path out of the folder.
+            let path = folder.join(Path::new(name).file_name().unwrap_or_default());
             let bytes = fs::read(&path).map_err(Error::read(&path))?;
             serde_json::from_slice(&bytes)
                 .map_err(|error| wrong(format!("{} cannot be read: {error}", path.display())))
         })
         .collect()
 }
+
+/// What a finished run has.
+const RESULTS_FILE: &str = "results.json";
 
 /// Where a run keeps its sections.
 pub(super) const SECTIONS_FOLDER: &str = "sections";

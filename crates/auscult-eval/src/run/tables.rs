@@ -2,7 +2,10 @@
 
 use std::{collections::BTreeMap, fmt::Write};
 
-use super::{DiagnosticsRow, ResultRow, RunResults};
+use super::{
+    DiagnosticsRow, MissingFrontEnd, ResultRow, RunResults,
+    sweep_table::{SweepTable, legend, sweep_tables},
+};
 use crate::datasets::DatasetKind;
 
 /// The results as one Markdown page.
@@ -17,17 +20,22 @@ pub fn markdown(results: &RunResults) -> String {
         line(&mut text, format_args!("- {fact}"));
     }
     let parts = results.parts();
-    if !results.rows.is_empty() {
-        line(
-            &mut text,
-            format_args!("\nScores in %, with 95 % intervals; the paper's score in brackets.\n"),
-        );
+    for SweepTable { title, heads, rows } in sweep_tables(results) {
+        line(&mut text, format_args!("\n## {title}\n\n{}\n", legend(results)));
+        line(&mut text, format_args!("| {} |", heads.join(" | ")));
+        line(&mut text, format_args!("|{}", "---|".repeat(heads.len())));
+        for row in rows {
+            line(&mut text, format_args!("| {} |", row.join(" | ")));
+        }
+    }
+    if !results.rows.is_empty() && protocol.sweep.is_none() {
+        line(&mut text, format_args!("\n{}\n", legend(results)));
         let heads: Vec<String> =
             parts.iter().map(|(dataset, set)| part_name(*dataset, set)).collect();
         line(&mut text, format_args!("| system | {} |", heads.join(" | ")));
         line(&mut text, format_args!("|---|{}", "---|".repeat(parts.len())));
         let mut group = "";
-        for system in &protocol.systems {
+        for system in results.systems() {
             if system.group != group {
                 group = &system.group;
                 line(&mut text, format_args!("| **{group}** |{}", " |".repeat(parts.len())));
@@ -84,7 +92,8 @@ pub(super) fn facts(results: &RunResults) -> Vec<String> {
 
 /// What is missing, and why; the same reason once.
 pub(super) fn notes(results: &RunResults) -> Vec<String> {
-    let mut notes = results.facts.not_run.clone();
+    let mut notes: Vec<String> = results.facts.missing.iter().map(not_run).collect();
+    notes.extend(results.facts.not_run.iter().cloned());
     let mut systems: BTreeMap<(String, &str), Vec<&str>> = BTreeMap::new();
     for row in &results.rows {
         if let Some(problem) = &row.problem {
@@ -99,6 +108,15 @@ pub(super) fn notes(results: &RunResults) -> Vec<String> {
     notes.extend(results.problems.iter().cloned());
     notes.dedup();
     notes
+}
+
+fn not_run(missing: &MissingFrontEnd) -> String {
+    let needed = match missing.systems.len() {
+        0 => "diagnostics".to_owned(),
+        1 => "one system".to_owned(),
+        count => format!("{count} systems"),
+    };
+    format!("not run: {} ({needed}): {}", missing.front_end, missing.reason)
 }
 
 /// `56.9 [55.0, 58.1] (57.0)`.
@@ -120,23 +138,18 @@ pub(super) fn percent(share: f64) -> String {
 
 fn sections(text: &mut String, results: &RunResults) {
     // A table a part; sweeps have their figures instead.
-    if results.rows.iter().all(|row| row.x.is_some()) {
-        return;
-    }
     for (dataset, set) in results.parts() {
         let rows: Vec<&ResultRow> = results
             .rows
             .iter()
-            .filter(|row| row.dataset == dataset && row.set == set && row.score.is_some())
+            .filter(|row| row.dataset == dataset && row.set == set)
+            .filter(|row| row.score.is_some() && row.x.is_none())
             .collect();
         let Some(first) = rows.first() else { continue };
         line(text, format_args!("\n## {}: each section\n", part_name(dataset, &set)));
         line(
             text,
-            format_args!(
-                "{} in %; AUC / pAUC, and source / target AUC where there are domains.\n",
-                first.measure
-            ),
+            format_args!("AUC / pAUC in %, and source / target AUC where there are domains.\n"),
         );
         let heads: Vec<String> = first
             .sections
@@ -170,7 +183,7 @@ fn sections(text: &mut String, results: &RunResults) {
 }
 
 /// The columns of the table of diagnostics.
-pub(super) const DIAGNOSTICS_HEADS: [&str; 17] = [
+pub(super) const DIAGNOSTICS_HEADS: [&str; 18] = [
     "part",
     "front end",
     "K",
@@ -183,6 +196,7 @@ pub(super) const DIAGNOSTICS_HEADS: [&str; 17] = [
     "d' glob",
     "d' sub",
     "d' ratio",
+    "with DMM",
     "Proposition 1 holds",
     "condition of Theorem 1",
     "the same, measured",
@@ -197,8 +211,8 @@ fn diagnostics(text: &mut String, rows: &[DiagnosticsRow]) {
     line(
         text,
         format_args!(
-            "\n## Diagnostics\n\nMeans over sections; the paper's in brackets. The last five columns count sections; \
-             \"measured\" is the condition of Theorem 1 with the measured variance ratio in place of its bound.\n"
+            "\n## Diagnostics\n\nMeans over sections; the paper's in brackets. \"with DMM\": d' of bands on both views \
+             over that of global matching on the mean view. The last five columns count sections; \"measured\" is the condition of Theorem 1 with the measured variance ratio in place of its bound.\n"
         ),
     );
     line(text, format_args!("| {} |", DIAGNOSTICS_HEADS.join(" | ")));
@@ -236,6 +250,7 @@ pub(super) fn diagnostics_cells(row: &DiagnosticsRow) -> Vec<String> {
         show(row.d_prime_global, paper.map(|p| p.d_prime_global)),
         show(row.d_prime_sub_band, paper.map(|p| p.d_prime_sub_band)),
         show(row.d_prime_ratio, None),
+        show(row.d_prime_ratio_both_views, None),
         of(row.proposition_holds),
         of(row.theorem_condition),
         of(row.measured_condition),
@@ -261,7 +276,7 @@ pub fn latex(results: &RunResults) -> String {
         parts.iter().map(|(dataset, set)| escape(&part_name(*dataset, set))).collect();
     line(&mut text, format_args!("System & {} \\\\\n\\midrule", heads.join(" & ")));
     let mut group = "";
-    for system in &results.protocol.systems {
+    for system in results.systems() {
         if system.group != group {
             group = &system.group;
             line(

@@ -13,13 +13,14 @@ use auscult_core::{
     calibration::gamma::{GammaFit, GammaForm},
 };
 use auscult_training::autoencoder::{Form, SpectrogramFrontEnd};
+use serde::Serialize;
 use serde_json::json;
 
 use super::section::{DiagnosticsResult, SECTIONS_FOLDER, SectionResult, SystemResult, TestClip};
 use crate::{
     Result,
     datasets::{Archives, ClipFile, Dataset, DatasetClip, Group},
-    diagnostics::{DiagnosticsSettings, Regimes, diagnose, summarise},
+    diagnostics::{BothViews, ClipDiagnostics, DiagnosticsSettings, Regimes, diagnose, summarise},
     features::Features,
     metrics::{Domain, Label},
     protocol::DiagnosticsRequest,
@@ -80,6 +81,26 @@ pub struct RunSettings<'a> {
     pub progress: &'a dyn RunProgress,
 }
 
+/// What came out of a data set.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Evaluation {
+    /// The sections, in order.
+    pub sections: Vec<SectionResult>,
+    /// The front ends that could not be made.
+    pub missing: Vec<MissingFrontEnd>,
+}
+
+/// A front end that could not be made, and what does not run for that.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct MissingFrontEnd {
+    /// Its name, with its convention.
+    pub front_end: String,
+    /// Why, and how to get it.
+    pub reason: String,
+    /// The systems that need it, themselves or through a member.
+    pub systems: Vec<String>,
+}
+
 /// Runs every system on every section; `None` if it was stopped.
 ///
 /// One section is in memory at a time.
@@ -93,31 +114,60 @@ pub fn evaluate(
     systems: &[SystemSettings],
     diagnostics: &[DiagnosticsRequest],
     settings: &RunSettings<'_>,
-) -> Result<Option<Vec<SectionResult>>> {
+) -> Result<Option<Evaluation>> {
     let name = dataset.kind.to_string();
     let systems: Vec<SystemSettings> =
         systems.iter().map(|system| system.for_dataset(&name)).collect();
     let front_ends = make_front_ends(&systems, diagnostics, settings)?;
+    let missing = missing_front_ends(&systems, &front_ends);
     let work = Work { systems, diagnostics, settings, front_ends };
     let folder: Option<PathBuf> = settings.out.map(|out| out.join(SECTIONS_FOLDER));
     let archives = Archives::default();
-    let mut results = Vec::new();
+    let mut sections = Vec::new();
     for group in dataset.groups() {
         if group.test.is_empty() {
             continue;
         }
         let begun = SectionResult::new(dataset.kind, &group, work.fingerprint(&group));
         if let Some(done) = folder.as_deref().and_then(|folder| begun.load_same(folder)) {
-            results.push(done);
+            sections.push(done);
             continue;
         }
         let Some(result) = work.section(begun, &group, &archives) else { return Ok(None) };
         if let Some(folder) = &folder {
             result.save(folder)?;
         }
-        results.push(result);
+        sections.push(result);
     }
-    Ok(Some(results))
+    Ok(Some(Evaluation { sections, missing }))
+}
+
+fn missing_front_ends(
+    systems: &[SystemSettings],
+    front_ends: &BTreeMap<FrontEndKey, std::result::Result<Features, String>>,
+) -> Vec<MissingFrontEnd> {
+    let missing = |(key, made): (&FrontEndKey, &std::result::Result<Features, String>)| {
+        let reason = made.as_ref().err()?.clone();
+        let needs = |system: &SystemSettings| {
+            system.back_end != BackEnd::Fusion && system.front_end_key() == *key
+        };
+        let of_members = |system: &SystemSettings| {
+            systems.iter().any(|other| system.members.contains(&other.name) && needs(other))
+        };
+        let without = systems.iter().filter(|system| needs(system) || of_members(system));
+        let systems = without.map(|system| system.name.clone()).collect();
+        Some(MissingFrontEnd {
+            front_end: front_end_name(&key.0, key.1.as_deref()),
+            reason,
+            systems,
+        })
+    };
+    front_ends.iter().filter_map(missing).collect()
+}
+
+/// `log-mel (s15)`.
+fn front_end_name(name: &str, convention: Option<&str>) -> String {
+    convention.map_or_else(|| name.to_owned(), |convention| format!("{name} ({convention})"))
 }
 
 type FrontEndKey = (String, Option<String>);
@@ -149,6 +199,9 @@ fn make_front_ends(
     }
     Ok(made)
 }
+
+/// Changes when sections hold something else, so that those of an older program are made anew.
+const SECTION_FORM: u32 = 2;
 
 struct Work<'a> {
     systems: Vec<SystemSettings>,
@@ -188,7 +241,7 @@ impl Work<'_> {
             })
             .collect();
         let all = json!({
-            "form": 1,
+            "form": SECTION_FORM,
             "systems": self.systems,
             "diagnostics": self.diagnostics,
             "seconds": self.settings.clip.seconds,
@@ -318,32 +371,39 @@ fn add_diagnostics(
     let labels: Option<Vec<Label>> = result.clips.iter().map(|clip| clip.label).collect();
     let (Some(labels), Some(vectors)) = (labels, vectors.get(&key)) else { return };
     let domains: Vec<Option<Domain>> = result.clips.iter().map(|clip| clip.domain).collect();
-    let Some(matrix) = vectors.train.matrix(View::Mean).filter(|matrix| !matrix.is_empty()) else {
-        return;
-    };
-    let references: Vec<&[f32]> = matrix.chunks_exact(vectors.train.axis_len()).collect();
-    let clips: Vec<&[f32]> = vectors.test.iter().filter_map(|clip| clip.view(View::Mean)).collect();
     for &width in &request.band_widths {
         for &neighbours in &request.neighbours {
             let bands = BandSettings::touching(width);
             let settings = DiagnosticsSettings { bands, neighbours };
-            let Ok(found) = diagnose(&references, &clips, settings) else { continue };
+            let of_view = |view| diagnose_view(vectors, view, settings);
+            let Some(found) = of_view(View::Mean) else { continue };
             let count = bands.layout(vectors.train.axis_len()).map_or(0, |l| l.bands().len());
             let summary = |regimes| summarise(&found, &labels, &domains, count, regimes);
             if let Some(one_regime) = summary(Regimes::One) {
                 result.diagnostics.push(DiagnosticsResult {
-                    front_end: request.convention.as_ref().map_or_else(
-                        || request.front_end.clone(),
-                        |convention| format!("{} ({convention})", request.front_end),
-                    ),
+                    front_end: front_end_name(&request.front_end, request.convention.as_deref()),
                     band_width: width,
                     neighbours,
                     one_regime,
                     by_regime: summary(Regimes::CouplingAndDomain),
+                    both_views: of_view(View::Max)
+                        .and_then(|other| BothViews::of(&found, &other, &labels)),
                 });
             }
         }
     }
+}
+
+/// The scores of one view; `None` if the front end has no such view or the bands do not fit it.
+fn diagnose_view(
+    vectors: &Vectors,
+    view: View,
+    settings: DiagnosticsSettings,
+) -> Option<Vec<ClipDiagnostics>> {
+    let matrix = vectors.train.matrix(view).filter(|matrix| !matrix.is_empty())?;
+    let references: Vec<&[f32]> = matrix.chunks_exact(vectors.train.axis_len()).collect();
+    let clips: Vec<&[f32]> = vectors.test.iter().filter_map(|clip| clip.view(view)).collect();
+    diagnose(&references, &clips, settings).ok()
 }
 
 fn fuse_members(

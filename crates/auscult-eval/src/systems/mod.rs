@@ -15,7 +15,7 @@ use auscult_core::{ClipVectors, References};
 pub use self::{
     autoencoder::Networks,
     fusion::fuse,
-    settings::{BackEnd, Mixup, Sweep, SystemSettings},
+    settings::{BackEnd, Mixup, Sweep, SweepMeasure, SweepParameter, SystemSettings},
 };
 use crate::{Error, Result};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use auscult_core::{
     BandSettings, BeamSettings, Combine, DensityExponent, DensityRule, FrontEnd, Method, Metric,
-    View, baselines::genrep::Standardisation,
+    View, baselines::genrep::Standardisation, features::AxisMeaning,
 };
 use auscult_training::autoencoder::ErrorScore;
 use serde::{Deserialize, Serialize};
@@ -247,7 +247,7 @@ impl SystemSettings {
         }
         let axis_len = front_end.axis().len();
         if let Some(percent) = self.band_percent {
-            settings.bands = bands_of_share(axis_len, percent)?;
+            settings.bands = bands_of_share(axis_len, unit_of(front_end), percent)?;
         }
         if let Some(width) = self.band_width {
             settings.bands = BandSettings::touching(width);
@@ -269,8 +269,22 @@ impl SystemSettings {
     }
 }
 
-/// Bands as the paper's figure on window sizes has them.
-fn bands_of_share(axis_len: usize, percent: f64) -> Result<BandSettings> {
+/// Positions that only make sense together: an encoder's row of tokens; otherwise one.
+fn unit_of(front_end: &dyn FrontEnd) -> usize {
+    let axis = front_end.axis();
+    match front_end.default_bands() {
+        BandSettings::Windows { width, .. }
+            if axis.meaning() == AxisMeaning::Other && axis.len().is_multiple_of(width) =>
+        {
+            width
+        }
+        _ => 1,
+    }
+}
+
+/// Bands as the paper's figure on window sizes has them; rows of an encoder are not cut: the
+/// nearest number of whole rows, and never all of them below 100 %.
+fn bands_of_share(axis_len: usize, unit: usize, percent: f64) -> Result<BandSettings> {
     if !(1.0..=100.0).contains(&percent) {
         let allowed = "1 to 100".to_owned();
         return Err(Error::Setting {
@@ -279,7 +293,13 @@ fn bands_of_share(axis_len: usize, percent: f64) -> Result<BandSettings> {
             got: percent.to_string(),
         });
     }
-    let width = ((axis_len as f64 * percent / 100.0) as usize).max(1);
+    let units = axis_len / unit;
+    let share = units as f64 * percent / 100.0;
+    let most = if percent < 100.0 { units.saturating_sub(1) } else { units };
+    let width = match unit {
+        1 => (share as usize).max(1),
+        _ => unit * (share.round() as usize).min(most).max(1),
+    };
     Ok(match axis_len - width {
         0 => BandSettings::Whole,
         rest if percent >= 50.0 => BandSettings::Windows { width, stride: rest },
@@ -297,6 +317,23 @@ pub struct Sweep {
     pub values: Vec<f64>,
     /// What the axis of the figure says.
     pub axis: String,
+    /// What the figures show; the score if not given.
+    #[serde(default = "score_only")]
+    pub measures: Vec<SweepMeasure>,
+}
+
+fn score_only() -> Vec<SweepMeasure> {
+    vec![SweepMeasure::Score]
+}
+
+/// What a figure of a sweep shows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SweepMeasure {
+    /// The data set's headline score.
+    Score,
+    /// The mean AUC over sections.
+    Auc,
 }
 
 /// What a sweep changes.
@@ -340,13 +377,30 @@ mod tests {
 
     #[test]
     fn shares_of_the_axis_are_the_papers_band_sizes() {
-        let width = |percent| match bands_of_share(128, percent).unwrap() {
+        let width = |percent| match bands_of_share(128, 1, percent).unwrap() {
             BandSettings::Windows { width, stride } => (width, stride),
             BandSettings::Whole => panic!("{percent} %"),
         };
         assert_eq!([10.0, 20.0, 30.0, 40.0].map(|p| width(p).0), [12, 25, 38, 51]);
         assert_eq!(width(90.0), (115, 13), "two bands, from both ends");
-        assert_eq!(bands_of_share(128, 100.0).unwrap(), BandSettings::Whole);
-        assert!(bands_of_share(128, 0.0).is_err());
+        assert_eq!(bands_of_share(128, 1, 100.0).unwrap(), BandSettings::Whole);
+        assert!(bands_of_share(128, 1, 0.0).is_err());
+    }
+
+    #[test]
+    fn windows_of_encoders_are_whole_rows() {
+        let rows = |percent| match bands_of_share(8 * 768, 768, percent).unwrap() {
+            BandSettings::Windows { width, stride } => (width / 768, width % 768, stride / 768),
+            BandSettings::Whole => panic!("{percent} %"),
+        };
+        let found = [10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0].map(rows);
+        assert_eq!(found.map(|(width, ..)| width), [1, 2, 2, 3, 4, 5, 6, 6, 7]);
+        assert!(found.iter().all(|(_, rest, _)| *rest == 0));
+        assert_eq!(
+            (rows(40.0).2, rows(60.0).2, rows(90.0).2),
+            (3, 3, 1),
+            "touching, then from both ends"
+        );
+        assert_eq!(bands_of_share(8 * 768, 768, 100.0).unwrap(), BandSettings::Whole);
     }
 }

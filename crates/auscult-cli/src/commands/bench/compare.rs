@@ -62,13 +62,13 @@ fn sections(path: &Path) -> anyhow::Result<Vec<SectionResult>> {
     if !path.is_file() {
         return Ok(read_sections(path)?);
     }
-    let mut groups: BTreeMap<(String, String), SectionResult> = BTreeMap::new();
+    let mut groups: BTreeMap<(String, String, String), SectionResult> = BTreeMap::new();
     for clip in read_scores(path)? {
-        let key = (clip.machine.clone(), clip.section.clone());
+        let key = (clip.set.clone(), clip.machine.clone(), clip.section.clone());
         let section = groups.entry(key).or_insert_with(|| SectionResult {
             fingerprint: String::new(),
             dataset: DatasetKind::Folder,
-            set: String::new(),
+            set: clip.set.clone(),
             machine: clip.machine.clone(),
             section: clip.section.clone(),
             train: 0,

@@ -54,9 +54,10 @@ pub(super) fn run(arguments: &EvalArguments, printer: &Printer) -> anyhow::Resul
         front_ends: &maker,
         progress: &bars,
     };
-    let sections = evaluate(&dataset, std::slice::from_ref(&system), &[], &settings)?;
+    let found = evaluate(&dataset, std::slice::from_ref(&system), &[], &settings)?;
     bars.finish();
-    let sections = sections.context("stopped before all clips were read; nothing was judged")?;
+    let sections =
+        found.context("stopped before all clips were read; nothing was judged")?.sections;
     anyhow::ensure!(
         !sections.is_empty(),
         "no section has test clips; auscult data check says what is there"
@@ -170,13 +171,15 @@ fn words(results: &RunResults) -> String {
         let set = if row.set.is_empty() { String::new() } else { format!(" {}", row.set) };
         let _ = write!(text, "{}{set}\n\n", row.dataset);
         text += &metrics::section_table(&row.sections).render();
-        let score = metrics::percent(row.score);
+        text += "\n";
+        let Some(score) = row.score else { continue };
+        let score = metrics::percent(Some(score));
         let interval = row.interval.map_or_else(String::new, |interval| {
             let (low, high) =
                 (metrics::percent(Some(interval.low)), metrics::percent(Some(interval.high)));
             format!(" (95 %: {low} to {high})")
         });
-        let _ = writeln!(text, "\n{}: {score} %{interval}", row.measure);
+        let _ = writeln!(text, "{}: {score} %{interval}", row.measure);
         text += "\n";
         text += &metrics::official_table(&row.official_scores).render();
         text += "\n";

@@ -21,7 +21,10 @@ pub(super) fn open(
     sets: &[String],
     printer: &Printer,
 ) -> anyhow::Result<Dataset> {
-    let truth = arguments.truth.as_deref().map(Truth::open).transpose()?;
+    let truth = Truth::open_for(kind, &arguments.truth)?;
+    if truth.is_none() && !arguments.truth.is_empty() {
+        printer.note(format!("{kind}: the ground truth given is of another year"));
+    }
     let mut dataset = Dataset::open(kind, roots, truth.as_ref())?;
     let sets = if arguments.split.is_empty() { sets } else { &arguments.split };
     dataset.keep(&arguments.machine, sets)?;

@@ -72,8 +72,9 @@ pub(super) fn run(arguments: &RunArguments, printer: &Printer) -> anyhow::Result
                 arguments.out.display()
             );
         };
-        write_scores(&arguments.out, dataset.kind, &found)?;
-        sections.extend(found);
+        write_scores(&arguments.out, dataset.kind, &found.sections)?;
+        sections.extend(found.sections);
+        facts.missing = found.missing;
     }
     bars.finish();
     let results = RunResults::new(protocol, facts, &sections, arguments.samples);
@@ -88,7 +89,14 @@ pub(super) fn run(arguments: &RunArguments, printer: &Printer) -> anyhow::Result
         printer
             .problem(format!("{} without a score; the reasons are above", count(missing, "cell")));
     }
-    let complete = missing == 0 && results.problems.is_empty() && results.facts.not_run.is_empty();
+    for missing in &results.facts.missing {
+        printer.problem(format!("not run: {}: {}", missing.front_end, missing.reason));
+    }
+    let facts = &results.facts;
+    let complete = missing == 0
+        && results.problems.is_empty()
+        && facts.not_run.is_empty()
+        && facts.missing.is_empty();
     Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
 }
 
