@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &EvalArguments, printer: &Printer) -> anyhow::Resul
     };
     let sections = evaluate(&dataset, std::slice::from_ref(&system), &[], &settings)?;
     bars.finish();
-    let sections = sections.context("stopped before all clips were read; nothing was judged")?;
+    let sections = sections.context("stopped before the end; nothing was judged")?;
     anyhow::ensure!(
         !sections.is_empty(),
         "no section has test clips; auscult data check says what is there"
