@@ -113,7 +113,9 @@ pub(super) fn length(gradients: &[Vec<f32>]) -> f64 {
 /// Multiplies gradients.
 pub(super) fn scale(gradients: &mut [Vec<f32>], factor: f64) {
     gradients.par_iter_mut().for_each(|gradient| {
-        gradient.iter_mut().for_each(|value| *value = (f64::from(*value) * factor) as f32);
+        for value in gradient {
+            *value = (f64::from(*value) * factor) as f32;
+        }
     });
 }
 
