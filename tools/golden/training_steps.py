@@ -8,6 +8,7 @@ their papers' equations, in PyTorch's own modules where it has them.
 
 Run: python tools/golden/training_steps.py     (PyTorch 2.11.0, CPU, float32)
 """
+import functools
 import json
 import math
 from pathlib import Path
@@ -83,6 +84,13 @@ def bucket(distance, buckets, most):
     return offset + min(exact + int(steps), half - 1)
 
 
+@functools.lru_cache
+def buckets_of(count, buckets, most):
+    """The bucket of every query and key; computed once, as a training program would."""
+    of_distance = {distance: bucket(distance, buckets, most) for distance in range(1 - count, count)}
+    return torch.tensor([[of_distance[key - query] for key in range(count)] for query in range(count)])
+
+
 class Beats:
     name = "beats"
     width, heads, depth, hidden, rows, columns, patch = 32, 4, 2, 48, 8, 2, 24
@@ -136,7 +144,7 @@ class Beats:
         c = F.conv1d(x.transpose(1, 2), weight, p["encoder.pos_conv.0.bias"], padding=self.kernel // 2, groups=self.groups)
         x = x + F.gelu(c[:, :, :count].transpose(1, 2))
         x = norm(p, "encoder.layer_norm", x, self.eps)
-        index = torch.tensor([[bucket(k - q, self.buckets, self.most) for k in range(count)] for q in range(count)])
+        index = buckets_of(count, self.buckets, self.most)
         table = p["encoder.layers.0.self_attn.relative_attention_bias.weight"]
         bias = table[index].permute(2, 0, 1)[None]
         factor = (2 * self.depth) ** 0.25

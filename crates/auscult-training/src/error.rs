@@ -78,6 +78,14 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
+    /// What should compute is not there.
+    #[error("{reason}; {advice}")]
+    NoDevice {
+        /// Why not.
+        reason: String,
+        /// What to do.
+        advice: &'static str,
+    },
     /// The tensor library could not give its numbers back.
     #[error("the device failed: {reason}")]
     Device {

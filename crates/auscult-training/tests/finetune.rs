@@ -237,7 +237,100 @@ fn clips_that_cannot_be_used_are_named() {
     assert!(error.contains("clip length") && error.contains("ced-tiny"), "{error}");
 }
 
-/// A disk that takes no more: whatever cannot be written is named, the last checkpoint stays.
+fn short() -> FinetuneSettings {
+    FinetuneSettings { adaptation: lora(), accumulation: 1, ..quick(3) }
+}
+
+/// Not a test: what goes on with a run and may write small files only.
+#[test]
+fn helper_without_room() {
+    let Ok(folder) = std::env::var("AUSCULT_TRAINING_NO_ROOM") else { return };
+    let folder = Path::new(&folder);
+    let settings = short();
+    let said = run(&Machines::new(2), &settings, &place(&folder.join("run")));
+    fs::write(folder.join("said.txt"), said.unwrap_err().to_string()).unwrap();
+}
+
+/// Trains one step with room for it; then gives the rest of the run's settings and clips.
+fn first_step(folder: &Path) -> (FinetuneSettings, Machines, Vec<u8>) {
+    let (settings, clips) = (short(), Machines::new(2));
+    let hurried = RunPlace { at_most: Some(Duration::ZERO), ..place(folder) };
+    assert!(!run(&clips, &settings, &hurried).unwrap().is_complete);
+    let kept = fs::read(folder.join("checkpoint.safetensors")).unwrap();
+    (settings, clips, kept)
+}
+
+/// After a failed save: the checkpoint is as it was, nothing lies about, and with room again the
+/// run goes on from it with the numbers of a run that never failed.
+fn goes_on_after_a_failed_save(folder: &Path, kept: &[u8]) {
+    assert!(fs::read(folder.join("checkpoint.safetensors")).unwrap() == kept);
+    for entry in fs::read_dir(folder).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(!name.ends_with(".partial"), "{name} was left behind");
+    }
+    let settings = short();
+    let clips = Machines::new(2);
+    let went_on = run(&clips, &settings, &place(folder)).unwrap();
+    assert!(went_on.is_complete && went_on.continued_from == 1);
+    let whole = tempfile::tempdir().unwrap();
+    let at_once = run(&clips, &settings, &place(whole.path())).unwrap();
+    assert_eq!(losses(&went_on), losses(&at_once));
+}
+
+/// The system refuses to let a file grow: as on a full disk, writing fails half way.
+#[cfg(unix)]
+#[test]
+fn a_checkpoint_that_does_not_fit_leaves_the_last_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let (_, _, kept) = first_step(&folder.path().join("run"));
+    let status = Command::new("sh")
+        // Blocks of 512 or 1024 bytes; ignored, the signal becomes an error of writing.
+        .args(["-c", "trap '' XFSZ; ulimit -f 64 && exec \"$0\" --exact helper_without_room"])
+        .arg(std::env::current_exe().unwrap())
+        .env("AUSCULT_TRAINING_NO_ROOM", folder.path())
+        .stdout(std::process::Stdio::null())
+        .status()
+        .unwrap();
+    assert!(status.success());
+    let said = fs::read_to_string(folder.path().join("said.txt")).unwrap();
+    assert!(said.contains("checkpoint.safetensors") && said.contains("File too large"), "{said}");
+    goes_on_after_a_failed_save(&folder.path().join("run"), &kept);
+}
+
+/// A file system of 80 MB, gone at the end of the test.
+#[cfg(target_os = "linux")]
+struct SmallDisk(PathBuf);
+
+#[cfg(target_os = "linux")]
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_leaves_the_last_checkpoint() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut mount = Command::new("mount");
+    mount.args(["-t", "tmpfs", "-o", "size=80m", "tmpfs"]).arg(folder.path());
+    if !mount.output().is_ok_and(|output| output.status.success()) {
+        eprintln!("SKIPPED: a small disk cannot be mounted here; run as root to test a full disk");
+        return;
+    }
+    let disk = SmallDisk(folder.path().to_owned());
+    let run_folder = disk.0.join("run");
+    let (settings, clips, kept) = first_step(&run_folder);
+    // Writes until nothing fits any more.
+    let filler = disk.0.join("filler");
+    let _ = fs::write(&filler, vec![0; 80 << 20]);
+    let error = run(&clips, &settings, &place(&run_folder)).unwrap_err().to_string();
+    assert!(error.contains("No space left on device"), "{error}");
+    fs::remove_file(&filler).unwrap();
+    goes_on_after_a_failed_save(&run_folder, &kept);
+}
+
+/// Whatever cannot be written is named, and the last checkpoint stays.
 #[test]
 fn what_cannot_be_written_leaves_the_last_checkpoint() {
     let folder = tempfile::tempdir().unwrap();

@@ -22,7 +22,7 @@ mod typed;
 use clap::{Parser, Subcommand};
 
 #[cfg(feature = "training")]
-pub(crate) use self::train::LabelName;
+pub(crate) use self::train::{DeviceName, LabelName};
 pub(crate) use self::{
     bench::{
         BackEndName, BenchCommand, CompareArguments, DataArguments, EvalArguments, RunArguments,

@@ -62,6 +62,10 @@ pub(crate) struct TrainArguments {
     #[arg(long, value_name = "MINUTES", allow_negative_numbers = true)]
     pub(crate) at_most_minutes: Option<f64>,
 
+    /// Where the arithmetic is done; gpu needs a program built with the feature training-gpu.
+    #[arg(long, value_enum, default_value_t = DeviceName::Cpu)]
+    pub(crate) device: DeviceName,
+
     /// Print what was done as JSON.
     #[arg(long)]
     pub(crate) json: bool,
@@ -163,4 +167,12 @@ pub(crate) enum LabelName {
     Sections,
     /// Machine, section and attributes.
     Attributes,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DeviceName {
+    /// The cores of this machine.
+    Cpu,
+    /// A graphics card, through Vulkan, Metal or DirectX 12.
+    Gpu,
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use auscult_core::{BeamSettings, ClipSettings, FrontEnd, ModelSettings};
+use auscult_training::Error;
 use auscult_training::autoencoder::{
-    AutoencoderModelSettings, SpectrogramFrontEnd, TrainingSettings, fit_model,
+    AutoencoderModelSettings, SpectrogramFrontEnd, TrainingEvent, TrainingSettings, fit_model,
 };
 
 use super::{fit, gathering::Gathered};
@@ -40,11 +41,15 @@ pub(super) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
         ));
     }
     let bar = progress::bar(autoencoder.trainings() * autoencoder.training.epochs, "epochs");
-    let model = fit_model(settings, &references, &autoencoder, &|_| {
-        bar.inc(1);
+    let model = fit_model(settings, &references, &autoencoder, &|event| {
+        bar.inc(u64::from(matches!(event, TrainingEvent::Epoch(_))));
         !interrupt::is_asked()
     });
     bar.finish_and_clear();
+    let model = model.map_err(|error| match error {
+        Error::Stopped => fit::stopped(arguments),
+        error => error.into(),
+    });
     fit::finish(model?, (counts, quality), arguments, printer)
 }
 

@@ -55,12 +55,16 @@ pub(super) fn read_normal(
     )?;
     let mut gathered = gather(sources, reading, None, printer)?;
     gathered.counts.skipped += problems;
-    anyhow::ensure!(
-        gathered.read_all,
-        "stopped: no model was written, {} is as it was",
-        arguments.output.display()
-    );
+    if !gathered.read_all {
+        return Err(stopped(arguments));
+    }
     Ok(gathered)
+}
+
+/// What is said when the work was stopped.
+pub(super) fn stopped(arguments: &FitArguments) -> anyhow::Error {
+    let output = arguments.output.display();
+    anyhow::anyhow!("stopped: no model was written, {output} is as it was")
 }
 
 /// Keeps a fitted model and tells about it.

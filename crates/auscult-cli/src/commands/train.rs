@@ -15,11 +15,11 @@ pub(super) use with_training::run;
 
 #[cfg(feature = "training")]
 mod with_training {
-    use std::{io::Cursor, time::Duration};
+    use std::{collections::BTreeSet, ffi::OsStr, io::Cursor, path::Path, time::Duration};
 
     use auscult_audio::{CheckedReadSettings, ClipRange, ClipReader, ReadSettings};
     use auscult_core::ClipSettings;
-    use auscult_eval::datasets::{Archives, Dataset, DatasetClip, Split};
+    use auscult_eval::datasets::{Archives, Dataset, DatasetClip, Split, empty_folders};
     use auscult_training::finetune::{
         Adaptation, Compute, FinetuneSettings, Finetuned, Flow, LabelledClips, MomentStorage,
         RunPlace, finetune,
@@ -27,7 +27,12 @@ mod with_training {
     use serde_json::json;
 
     use super::{Outcome, Printer, TrainArguments};
-    use crate::{args::LabelName, front_ends, interrupt, printer::count, progress, reading};
+    use crate::{
+        args::{DeviceName, LabelName},
+        front_ends, interrupt,
+        printer::count,
+        progress, reading,
+    };
 
     pub(in crate::commands) fn run(
         arguments: &TrainArguments,
@@ -104,7 +109,10 @@ mod with_training {
             folder: arguments.out.clone(),
             clip: ClipSettings { seconds: arguments.clip_seconds, ..ClipSettings::default() },
             at_most: at_most.transpose()?,
-            compute: Compute::Cpu,
+            compute: match arguments.device {
+                DeviceName::Cpu => Compute::Cpu,
+                DeviceName::Gpu => Compute::Gpu,
+            },
         })
     }
 
@@ -123,6 +131,7 @@ mod with_training {
             for remark in &dataset.remarks {
                 printer.note(remark);
             }
+            refuse_empty_classes(&dataset, arguments)?;
             let clips: Vec<DatasetClip> =
                 dataset.clips.into_iter().filter(|clip| clip.split == Split::Train).collect();
             let labels = clips.iter().map(|clip| label(clip, arguments.labels)).collect();
@@ -136,6 +145,44 @@ mod with_training {
             let reading = reading.check()?;
             Ok(Self { clips, labels, archives: Archives::default(), reading })
         }
+    }
+
+    /// A class that lost all its clips would be missing from the encoder without a word.
+    fn refuse_empty_classes(dataset: &Dataset, arguments: &TrainArguments) -> anyhow::Result<()> {
+        let section = |clip: &DatasetClip| label(clip, LabelName::Sections);
+        let of_split = |split: Split| {
+            let clips = dataset.clips.iter().filter(move |clip| clip.split == split);
+            clips.map(section).collect::<BTreeSet<String>>()
+        };
+        let with_clips = of_split(Split::Train);
+        if let Some(name) = of_split(Split::Test).difference(&with_clips).next() {
+            anyhow::bail!(
+                "class {name:?} has no clips to train on, only test clips; add some, or leave it out \
+                 by naming the others after --machine or --split"
+            );
+        }
+        // A part of a data set that is not asked for may well be empty.
+        if !arguments.split.is_empty() {
+            return Ok(());
+        }
+        for root in &arguments.data {
+            let is_asked_for = |folder: &Path| {
+                let within = folder.strip_prefix(root).unwrap_or(folder);
+                let is_named = |name| within.iter().any(|part| part == OsStr::new(name));
+                arguments.machine.is_empty() || arguments.machine.iter().any(is_named)
+            };
+            // An empty folder for tests is none of training's business.
+            let is_of_tests = |folder: &Path| folder.iter().any(|part| part == "test");
+            let folders = empty_folders(root)?;
+            let empty = folders.iter().find(|it| is_asked_for(it) && !is_of_tests(it));
+            if let Some(folder) = empty {
+                anyhow::bail!(
+                    "{} holds no clips: its class would be empty; put recordings into it or remove it",
+                    folder.display()
+                );
+            }
+        }
+        Ok(())
     }
 
     fn label(clip: &DatasetClip, labels: LabelName) -> String {

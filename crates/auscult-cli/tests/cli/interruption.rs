@@ -28,10 +28,14 @@ fn with_much_to_read(sandbox: &Sandbox, count: usize) {
 
 /// Asks the program to stop in the middle of its work.
 fn run_and_interrupt(sandbox: &Sandbox, line: &str) -> Ran {
+    run_and_interrupt_after(sandbox, line, Duration::from_millis(200))
+}
+
+fn run_and_interrupt_after(sandbox: &Sandbox, line: &str, wait: Duration) -> Ran {
     for attempt in 0..5 {
         let mut command = sandbox.command(line.split_whitespace());
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        std::thread::sleep(Duration::from_millis(200) * 2_u32.pow(attempt));
+        std::thread::sleep(wait * 2_u32.pow(attempt));
         interrupt(&child);
         let output = child.wait_with_output().unwrap();
         // On a busy machine the program may not listen yet.
@@ -65,6 +69,37 @@ fn ctrl_c_during_fit_and_add_leaves_the_old_model() {
         run_and_interrupt(&sandbox, line).exits(2).says("model.auscult is as it was");
         assert_eq!(sandbox.read("model.auscult"), before, "{line}");
     }
+}
+
+/// Reading takes a moment and training, with so many epochs, hours.
+#[test]
+fn ctrl_c_while_a_network_learns_stops_and_leaves_nothing_half_done() {
+    let sandbox = Sandbox::with_model();
+    let before = sandbox.read("model.auscult");
+    let wait = Duration::from_secs(2);
+    for calibration in ["visits", "split"] {
+        let fit = format!(
+            "fit normal -o model.auscult --clip-seconds 1 --method autoencoder --epochs 100000 \
+             --calibration {calibration}"
+        );
+        let ran = run_and_interrupt_after(&sandbox, &fit, wait).exits(2);
+        ran.says("stopped: no model was written, model.auscult is as it was");
+        assert_eq!(sandbox.read("model.auscult"), before, "{calibration}");
+    }
+    sandbox.run("synth --out data --machine fan --seconds 1 --train 8 2 --test 2 2").exits(0);
+    let eval = "bench eval --data data --dataset dcase2023 --clip-seconds 1 --back-end autoencoder \
+                --epochs 100000";
+    let ran = run_and_interrupt_after(&sandbox, eval, wait).exits(2);
+    ran.says("stopped before the end; nothing was judged");
+    let protocol = "name = 'long'\ntitle = 'Long'\ndatasets = ['dcase2023']\nclip_seconds = 1.0\n\
+        [[system]]\nname = 'network'\nback_end = 'autoencoder'\nfront_end = 'log-mel-map'\n\
+        convention = 'mimii'\nepochs = 100000\n";
+    sandbox.write("long.toml", protocol);
+    let run = "bench run long.toml --data data --dataset dcase2023 --out run";
+    let ran = run_and_interrupt_after(&sandbox, run, wait).exits(2);
+    ran.says("stopped; finished sections are kept in run");
+    let sections = std::fs::read_dir(sandbox.path("run/sections")).map_or(0, Iterator::count);
+    assert_eq!(sections, 0, "a section that was stopped half way is not kept as finished");
 }
 
 #[test]

@@ -34,6 +34,19 @@ fn a_trained_encoder_is_used_by_every_command() {
     };
     let tuned = score(&format!("{eval} --encoder run/encoder.safetensors"));
     assert_ne!(tuned, score(eval));
+    if cfg!(not(feature = "training-gpu")) {
+        let line = format!("{train} --device gpu").replace("--out run", "--out other");
+        sandbox.run(&line).exits(2).says("built without the feature for GPUs").says("training-gpu");
+    }
+    // Classes without clips.
+    std::fs::create_dir_all(sandbox.path("syn/slider/train")).unwrap();
+    sandbox.run(train).exits(2).says("slider holds no clips: its class would be empty");
+    sandbox.run(&format!("{train} --machine fan --machine pump")).exits(0);
+    std::fs::remove_dir_all(sandbox.path("syn/slider")).unwrap();
+    let fans = sandbox.path("syn/fan");
+    std::fs::rename(fans.join("train"), sandbox.path("hidden")).unwrap();
+    sandbox.run(train).exits(2).says("class \"fan 00\" has no clips to train on");
+    std::fs::rename(sandbox.path("hidden"), fans.join("train")).unwrap();
     let one = "train --data syn --dataset dcase2023 --machine fan --clip-seconds 1 --out one";
     sandbox.run(one).exits(2).says("one class only");
     sandbox

@@ -26,7 +26,7 @@ pub use self::{
     download::{DownloadPlan, DownloadSettings, RemoteFile, download, plan},
     known::{Known, Set, Year},
     names::{ClipName, parse_name},
-    tree::{Archives, ClipFile},
+    tree::{Archives, ClipFile, empty_folders},
     truth::Truth,
 };
 use crate::{

@@ -191,6 +191,65 @@ fn list_folder(folder: &Path, above: &mut Vec<String>, files: &mut Vec<TreeFile>
     Ok(())
 }
 
+/// Folders that should hold clips and do not: those without any file below them, and those called
+/// train without sound; of nested ones the outermost. Archives are not looked into.
+///
+/// # Errors
+///
+/// [`Error::Read`] if a folder cannot be read.
+pub fn empty_folders(root: &Path) -> Result<Vec<PathBuf>> {
+    let mut empty = Vec::new();
+    if root.is_dir() && look_into(root, 0, &mut empty)?.is_empty() {
+        empty = vec![root.to_owned()];
+    }
+    empty.sort();
+    Ok(empty)
+}
+
+/// What lies below a folder.
+#[derive(Debug, Clone, Copy, Default)]
+struct Contents {
+    has_sound: bool,
+    has_other_files: bool,
+    has_train_folder: bool,
+}
+
+impl Contents {
+    fn is_empty(self) -> bool {
+        !self.has_sound && (self.has_train_folder || !self.has_other_files)
+    }
+}
+
+fn look_into(folder: &Path, level: usize, empty: &mut Vec<PathBuf>) -> Result<Contents> {
+    let is_train = folder.file_name().is_some_and(|name| name.eq_ignore_ascii_case("train"));
+    let mut contents = Contents { has_train_folder: is_train, ..Contents::default() };
+    if level >= MOST_LEVELS {
+        return Ok(Contents { has_sound: true, ..contents });
+    }
+    for entry in fs::read_dir(folder).map_err(Error::read(folder))? {
+        let path = entry.map_err(Error::read(folder))?.path();
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        if name.starts_with('.') || name == "__MACOSX" {
+            continue;
+        }
+        if path.is_dir() {
+            let mut below = Vec::new();
+            let found = look_into(&path, level + 1, &mut below)?;
+            empty.extend(if found.is_empty() { vec![path] } else { below });
+            contents.has_sound |= found.has_sound;
+            contents.has_other_files |= found.has_other_files;
+            contents.has_train_folder |= found.has_train_folder;
+        } else {
+            let file =
+                TreeFile { path: vec![name.to_owned()], file: ClipFile::Plain(path.clone()) };
+            let holds_sound = file.is_sound() || file.has_extension(&["zip"]);
+            contents.has_sound |= holds_sound;
+            contents.has_other_files |= !holds_sound;
+        }
+    }
+    Ok(contents)
+}
+
 fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
@@ -211,4 +270,31 @@ fn list_archive(path: &Path, above: &[String], files: &mut Vec<TreeFile>) -> Res
         files.push(TreeFile { path: path_in_tree, file });
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_without_clips_are_found_and_those_with_something_else_are_not() {
+        let root = tempfile::tempdir().unwrap();
+        let file = |path: &str| {
+            let path = root.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        };
+        for path in ["fan/train/1.wav", "notes/a.txt", "pump/train/table.csv", "valve/data.zip"] {
+            file(path);
+        }
+        for path in ["slider/train", "slider/test", "fan/test/anomaly", ".hidden"] {
+            fs::create_dir_all(root.path().join(path)).unwrap();
+        }
+        let found = empty_folders(root.path()).unwrap();
+        let want = ["fan/test", "pump", "slider"].map(|path| root.path().join(path));
+        assert_eq!(found, want);
+        let nothing = tempfile::tempdir().unwrap();
+        assert_eq!(empty_folders(nothing.path()).unwrap(), [nothing.path()]);
+        assert!(empty_folders(&root.path().join("notes/a.txt")).unwrap().is_empty());
+    }
 }

@@ -266,10 +266,11 @@ impl Work<'_> {
         let networks = Networks::default();
         let mut scores: BTreeMap<&str, std::result::Result<SystemScores, String>> = BTreeMap::new();
         for system in self.systems.iter().filter(|system| system.back_end != BackEnd::Fusion) {
+            scores.insert(&system.name, self.score(system, &vectors, &networks));
+            // A system that was stopped half way is no result.
             if self.settings.progress.is_stopped() {
                 return None;
             }
-            scores.insert(&system.name, self.score(system, &vectors, &networks));
         }
         for system in self.systems.iter().filter(|system| system.back_end == BackEnd::Fusion) {
             let fused = fuse_members(system, &scores);
@@ -358,7 +359,9 @@ impl Work<'_> {
             return Err(format!("front end {} gave no vectors", key.0));
         };
         let section = SectionVectors { train: &vectors.train, test: &vectors.test, networks };
-        systems::score(system, &**features.front_end(), section).map_err(|error| error.to_string())
+        let is_stopped = || self.settings.progress.is_stopped();
+        systems::score(system, &**features.front_end(), section, &is_stopped)
+            .map_err(|error| error.to_string())
     }
 }
 

@@ -6,7 +6,7 @@ use auscult_core::{Error as CoreError, View};
 use auscult_training::autoencoder::{Autoencoder, Form, TrainingSettings, domains_of, maps_of};
 use rayon::prelude::*;
 
-use super::{SectionVectors, SystemScores, SystemSettings};
+use super::{IsStopped, SectionVectors, SystemScores, SystemSettings};
 use crate::{Error, Result};
 
 /// The networks of a section, by what they were trained with.
@@ -20,13 +20,14 @@ impl Networks {
         settings: &TrainingSettings,
         maps: &[&[f32]],
         domains: &[String],
+        is_stopped: &IsStopped<'_>,
     ) -> Result<Autoencoder> {
         // A network that was not stored because of a panic is trained again.
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, found)) = kept.iter().find(|(with, _)| with == settings) {
             return Ok(found.clone());
         }
-        let trained = Autoencoder::train(maps, domains, settings, &|_| true)?;
+        let trained = Autoencoder::train(maps, domains, settings, &|_| !is_stopped())?;
         kept.push((settings.clone(), trained.clone()));
         Ok(trained)
     }
@@ -34,7 +35,11 @@ impl Networks {
 
 /// Trains on the section's spectrograms. The clips the network held back for validation are its
 /// left-out scores.
-pub(super) fn score(system: &SystemSettings, section: SectionVectors<'_>) -> Result<SystemScores> {
+pub(super) fn score(
+    system: &SystemSettings,
+    section: SectionVectors<'_>,
+    is_stopped: &IsStopped<'_>,
+) -> Result<SystemScores> {
     let form = system.convention.as_deref().map_or(Ok(Form::default()), str::parse)?;
     let baseline = TrainingSettings::of(form);
     let settings = TrainingSettings {
@@ -43,7 +48,7 @@ pub(super) fn score(system: &SystemSettings, section: SectionVectors<'_>) -> Res
         ..baseline
     };
     let (maps, domains) = (maps_of(section.train)?, domains_of(section.train));
-    let network = section.networks.get(&settings, &maps, &domains)?;
+    let network = section.networks.get(&settings, &maps, &domains, is_stopped)?;
     let network = network.with_score(system.error_score, &maps, &domains)?;
     let test: Result<Vec<f64>> = section
         .test

@@ -40,16 +40,20 @@ pub struct SectionVectors<'a> {
     pub networks: &'a Networks,
 }
 
+/// Asked while a network is trained: whether to stop.
+pub type IsStopped<'a> = dyn Fn() -> bool + Sync + 'a;
+
 /// Fits a system on a section and scores its test clips.
 ///
 /// # Errors
 ///
-/// If the section lacks what the system needs, or a setting is out of range. Fusions are made of
-/// the scores of their members: see [`fuse`].
+/// If the section lacks what the system needs, a setting is out of range, or training was stopped.
+/// Fusions are made of the scores of their members: see [`fuse`].
 pub fn score(
     system: &SystemSettings,
     front_end: &dyn auscult_core::FrontEnd,
     section: SectionVectors<'_>,
+    is_stopped: &IsStopped<'_>,
 ) -> Result<SystemScores> {
     if section.train.is_empty() {
         return Err(Error::Core(auscult_core::Error::NoReferences));
@@ -61,7 +65,7 @@ pub fn score(
         BackEnd::PcaResidual => vectors::score(system, section, &gaussian::PcaResidual),
         BackEnd::Mixture => vectors::score(system, section, &mixture::MixtureModel),
         BackEnd::KMeans => vectors::score(system, section, &k_means::KMeansModel),
-        BackEnd::Autoencoder => autoencoder::score(system, section),
+        BackEnd::Autoencoder => autoencoder::score(system, section, is_stopped),
         BackEnd::Fusion => Err(Error::Setting {
             setting: "back end",
             allowed: "one that scores by itself".to_owned(),

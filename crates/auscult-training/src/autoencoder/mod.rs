@@ -25,7 +25,7 @@ pub use self::{
     front_end::{AutoencoderFrontEnd, SpectrogramFrontEnd},
     model::{AutoencoderModelSettings, fit_model},
     settings::{ErrorScore, Form, TrainingSettings},
-    training::EpochErrors,
+    training::{EpochErrors, TrainingEvent},
 };
 use crate::Result;
 
@@ -66,7 +66,7 @@ pub struct Autoencoder {
 
 impl Autoencoder {
     /// Trains on spectrograms (frames x bins, one a clip); it scores by mean squared error. `go_on`
-    /// hears of each epoch and stops the work by returning `false`.
+    /// hears of each batch and epoch, and stops the work by returning `false`.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl Autoencoder {
         maps: &[&[f32]],
         domains: &[String],
         settings: &TrainingSettings,
-        go_on: &(dyn Fn(EpochErrors) -> bool + Sync),
+        go_on: &(dyn Fn(TrainingEvent) -> bool + Sync),
     ) -> Result<Self> {
         debug_assert_eq!(maps.len(), domains.len(), "one domain a clip");
         let trained = training::train(maps, settings, go_on)?;

@@ -10,7 +10,7 @@ use auscult_core::{
 use rayon::prelude::*;
 
 use super::{
-    Autoencoder, AutoencoderFrontEnd, EpochErrors, ErrorScore, TrainingSettings, domains_of,
+    Autoencoder, AutoencoderFrontEnd, ErrorScore, TrainingEvent, TrainingSettings, domains_of,
     maps_of,
 };
 use crate::{Error, Result};
@@ -54,7 +54,7 @@ pub fn fit_model(
     settings: ModelSettings,
     spectrograms: &References,
     autoencoder: &AutoencoderModelSettings,
-    go_on: &(dyn Fn(EpochErrors) -> bool + Sync),
+    go_on: &(dyn Fn(TrainingEvent) -> bool + Sync),
 ) -> Result<Model> {
     let length = settings.clip.check()?;
     let groups = Groups::by_scheme(settings.calibration, spectrograms.provenance())?;
@@ -123,7 +123,7 @@ fn train_on(
     spectrograms: &References,
     clips: &[usize],
     autoencoder: &AutoencoderModelSettings,
-    go_on: &(dyn Fn(EpochErrors) -> bool + Sync),
+    go_on: &(dyn Fn(TrainingEvent) -> bool + Sync),
 ) -> Result<Autoencoder> {
     let (maps, domains) = (maps_of(spectrograms)?, domains_of(spectrograms));
     let maps: Vec<&[f32]> = clips.iter().map(|&clip| maps[clip]).collect();

@@ -21,6 +21,15 @@ pub struct EpochErrors {
     pub validation: Option<f64>,
 }
 
+/// What has just been done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum TrainingEvent {
+    /// A batch of windows was learnt from.
+    Batch,
+    /// Every window was, once more.
+    Epoch(EpochErrors),
+}
+
 /// What training gives.
 #[derive(Debug, Clone)]
 pub(super) struct Trained {
@@ -57,12 +66,12 @@ pub(super) fn gather(maps: &[&[f32]], windows: &[Window], bins: usize, batch: &m
     }
 }
 
-/// Trains on spectrograms (frames x bins, one a clip). `go_on` hears of each epoch and stops the
-/// work by returning `false`.
+/// Trains on spectrograms (frames x bins, one a clip). `go_on` hears of each batch and epoch, and
+/// stops the work by returning `false`.
 pub(super) fn train(
     maps: &[&[f32]],
     settings: &TrainingSettings,
-    go_on: &(dyn Fn(EpochErrors) -> bool + Sync),
+    go_on: &(dyn Fn(TrainingEvent) -> bool + Sync),
 ) -> Result<Trained> {
     settings.check()?;
     let bins = settings.form.bins();
@@ -89,6 +98,9 @@ pub(super) fn train(
             sum += network.forward_backward(&batch, &mut step) * windows.len() as f64;
             seen += windows.len();
             adam.update(&mut network, &step);
+            if !go_on(TrainingEvent::Batch) {
+                return Err(Error::Stopped);
+            }
         }
         let errors = EpochErrors {
             training: sum / seen as f64,
@@ -98,7 +110,7 @@ pub(super) fn train(
             return Err(Error::Diverged { step: epoch, learning_rate: settings.learning_rate });
         }
         curve.push(errors);
-        if !go_on(errors) {
+        if !go_on(TrainingEvent::Epoch(errors)) {
             return Err(Error::Stopped);
         }
     }
@@ -271,7 +283,21 @@ mod tests {
     fn a_rate_too_large_is_told_and_a_stop_is_obeyed() {
         let maps = maps(6, 20, 64);
         let maps: Vec<&[f32]> = maps.iter().map(Vec::as_slice).collect();
-        let stopped = train(&maps, &quick(Form::Mimii), &|_| false).unwrap_err();
-        assert!(matches!(stopped, Error::Stopped));
+        let heard = std::sync::Mutex::new(Vec::new());
+        let stop_after = |wanted: usize| {
+            heard.lock().unwrap().clear();
+            let go_on = |event| {
+                let mut heard = heard.lock().unwrap();
+                heard.push(event);
+                heard.len() < wanted
+            };
+            let stopped = train(&maps, &quick(Form::Mimii), &go_on).unwrap_err();
+            assert!(matches!(stopped, Error::Stopped));
+            heard.lock().unwrap().clone()
+        };
+        assert_eq!(stop_after(1), [TrainingEvent::Batch], "not only after an epoch");
+        // 5 clips with 16 windows each, in batches of 32.
+        let heard = stop_after(4);
+        assert!(matches!(heard[3], TrainingEvent::Epoch(_)), "{heard:?}");
     }
 }

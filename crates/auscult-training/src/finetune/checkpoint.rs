@@ -193,3 +193,31 @@ pub(super) fn load(
     optimiser.moments = moments;
     Ok(header.step)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn identity(encoder: &str) -> RunIdentity {
+        let [weights, clips] = ["a1", "c1"].map(str::to_owned);
+        RunIdentity::new(encoder.to_owned(), weights, clips, 10.0, FinetuneSettings::default())
+    }
+
+    #[test]
+    fn what_differs_is_named_with_both_values() {
+        let tiny = identity("ced-tiny");
+        assert_eq!(tiny.difference(&tiny), None);
+        let other = |change: fn(&mut RunIdentity)| {
+            let mut other = tiny.clone();
+            change(&mut other);
+            tiny.difference(&other).unwrap()
+        };
+        assert_eq!(
+            other(|it| it.encoder = "beats".to_owned()),
+            "it is of encoder beats, this run of ced-tiny"
+        );
+        assert!(other(|it| it.fingerprint = "b2".to_owned()).contains("weights b2"));
+        assert!(other(|it| it.clip_seconds = 2.0).contains("clip length 2"));
+        assert!(other(|it| it.settings.batch = 7).contains("batch 7, this run of 32"));
+    }
+}

@@ -3,12 +3,13 @@
 //!
 //! 1. `settings`, `labels`: every number, and what is told apart.
 //! 2. `plan`, `parameters`: an encoder's shape and its arrays.
-//! 3. `augment`, `network`, `head`, `step`: a batch of clips becomes a loss and gradients.
+//! 3. `compute`, `augment`, `network`, `head`, `step`: a batch of clips becomes a loss and gradients.
 //! 4. `optimiser`: gradients become smaller losses.
 //! 5. `checkpoint`, `curve`, `run`: a run that can be stopped at any moment.
 
 mod augment;
 mod checkpoint;
+mod compute;
 mod curve;
 mod head;
 mod labels;
@@ -23,8 +24,9 @@ mod step;
 mod tests;
 
 pub use self::{
+    compute::Compute,
     curve::StepFacts,
     labels::Classes,
-    run::{Compute, Finetuned, Flow, LabelledClips, RunPlace, finetune},
+    run::{Finetuned, Flow, LabelledClips, RunPlace, finetune},
     settings::{Adaptation, FinetuneSettings, LoraTarget, MomentStorage},
 };

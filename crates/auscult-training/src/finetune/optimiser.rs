@@ -105,14 +105,18 @@ pub(super) fn length(gradients: &[Vec<f32>]) -> f64 {
     let squares = |gradient: &Vec<f32>| -> f64 {
         gradient.iter().map(|&value| f64::from(value) * f64::from(value)).sum()
     };
-    gradients.iter().map(squares).sum::<f64>().sqrt()
+    // Threads change no bit: each array is summed by one, and the sums in their order.
+    let sums: Vec<f64> = gradients.par_iter().map(squares).collect();
+    sums.iter().sum::<f64>().sqrt()
 }
 
 /// Multiplies gradients.
 pub(super) fn scale(gradients: &mut [Vec<f32>], factor: f64) {
-    for value in gradients.iter_mut().flatten() {
-        *value = (f64::from(*value) * factor) as f32;
-    }
+    gradients.par_iter_mut().for_each(|gradient| {
+        for value in gradient {
+            *value = (f64::from(*value) * factor) as f32;
+        }
+    });
 }
 
 #[cfg(test)]

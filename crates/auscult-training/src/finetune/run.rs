@@ -12,7 +12,7 @@ use burn_tensor::{DType, Device};
 use rayon::prelude::*;
 
 use super::{
-    Classes, FinetuneSettings, StepFacts,
+    Classes, Compute, FinetuneSettings, StepFacts,
     augment::mask,
     checkpoint::{self, RunIdentity},
     curve,
@@ -40,23 +40,6 @@ pub trait LabelledClips: Sync {
     ///
     /// In words, if it cannot be read.
     fn samples(&self, clip: usize) -> std::result::Result<Vec<f32>, String>;
-}
-
-/// Where the arithmetic is done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[non_exhaustive]
-pub enum Compute {
-    /// The cores of this machine.
-    #[default]
-    Cpu,
-}
-
-impl Compute {
-    fn device(self) -> Device {
-        match self {
-            Self::Cpu => Device::flex().autodiff(),
-        }
-    }
 }
 
 /// Where a run is kept and when it ends early.
@@ -110,8 +93,9 @@ const SETTINGS: &str = "settings.json";
 ///
 /// # Errors
 ///
-/// If a setting is out of range, labels cannot be learnt, a clip cannot be read, the loss is no
-/// number, or the folder cannot be written or holds another run. The last checkpoint stays.
+/// If a setting is out of range, labels cannot be learnt, the device is not there, a clip cannot be
+/// read, the loss is no number, or the folder cannot be written or holds another run. The last
+/// checkpoint stays.
 pub fn finetune(
     checkpoint: &Checkpoint,
     clips: &dyn LabelledClips,
@@ -165,6 +149,7 @@ impl<'a> Run<'a> {
         settings.check()?;
         let classes = Classes::of(clips.labels(), settings.least_clips)?;
         let encoder = Encoder::load(checkpoint)?;
+        let device = place.compute.open()?;
         let length = place.clip.check()?;
         encoder.buffers(length)?;
         let tensors = encoder.tensors(checkpoint)?;
@@ -190,7 +175,7 @@ impl<'a> Run<'a> {
             plan,
             parameters,
             optimiser,
-            device: place.compute.device(),
+            device,
             step: 0,
             curve: Vec::new(),
             order: (0, Vec::new()),
@@ -255,13 +240,15 @@ impl<'a> Run<'a> {
                 if sums.is_empty() {
                     sums = pass.gradients;
                 } else {
-                    for (sum, gradient) in sums.iter_mut().zip(pass.gradients) {
+                    sums.par_iter_mut().zip(pass.gradients).for_each(|(sum, gradient)| {
                         sum.iter_mut().zip(gradient).for_each(|(sum, more)| *sum += more);
-                    }
+                    });
                 }
             }
         }
-        optimiser::scale(&mut sums, 1.0 / accumulation as f64);
+        if accumulation > 1 {
+            optimiser::scale(&mut sums, 1.0 / accumulation as f64);
+        }
         let gradient = optimiser::length(&sums);
         if !loss.is_finite() || !gradient.is_finite() {
             return Err(Error::Diverged { step: self.step + 1, learning_rate });

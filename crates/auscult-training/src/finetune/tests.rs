@@ -116,15 +116,27 @@ fn is_close(got: f64, want: f64, relative: f64, absolute: f64, what: &str) {
 
 #[test]
 fn steps_are_those_of_the_reference_framework() {
+    compare_steps(&device());
+}
+
+#[cfg(feature = "gpu")]
+#[test]
+fn steps_on_a_gpu_are_those_of_the_reference_framework() {
+    match super::Compute::Gpu.open() {
+        Ok(device) => compare_steps(&device),
+        Err(error) => eprintln!("SKIPPED: {error}"),
+    }
+}
+
+fn compare_steps(device: &Device) {
     for mut case in cases() {
         let name = case.name();
-        let device = device();
         let mut optimiser = AdamW::new(&case.parameters, case.settings.moments);
         let losses = case.golden["losses"].as_array().unwrap();
         for (step, want) in losses.iter().enumerate() {
             let found = {
-                let leaves = case.parameters.leaves(&device, DType::F32);
-                let place = (&device, DType::F32);
+                let leaves = case.parameters.leaves(device, DType::F32);
+                let place = (device, DType::F32);
                 pass(&case.plan, &leaves, &case.batch, &case.settings, place).unwrap()
             };
             is_close(found.loss, want.as_f64().unwrap(), 3e-4, 1e-3, &format!("{name} {step}"));

@@ -56,8 +56,7 @@ pub(super) fn run(arguments: &EvalArguments, printer: &Printer) -> anyhow::Resul
     };
     let found = evaluate(&dataset, std::slice::from_ref(&system), &[], &settings)?;
     bars.finish();
-    let sections =
-        found.context("stopped before all clips were read; nothing was judged")?.sections;
+    let sections = found.context("stopped before the end; nothing was judged")?.sections;
     anyhow::ensure!(
         !sections.is_empty(),
         "no section has test clips; auscult data check says what is there"
