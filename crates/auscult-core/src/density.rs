@@ -94,6 +94,8 @@ pub(crate) struct LocalScales {
     whole: Vec<f64>,
     /// For each reference, the groups whose removal changes its scale.
     without: Lists<(usize, f64)>,
+    /// For each reference, the nearest others and their distances.
+    nearest: Lists<(usize, f64)>,
 }
 
 impl LocalScales {
@@ -108,6 +110,7 @@ impl LocalScales {
             parallel::map_pieces(distances.len(), Scratch::default, |scratch, references| {
                 let mut scales = Vec::with_capacity(references.len());
                 let mut without: Vec<(usize, (usize, f64))> = Vec::new();
+                let mut known: Vec<(usize, (usize, f64))> = Vec::new();
                 for index in references {
                     let bounds = distances.lower_bounds(index, &mut scratch.buffer);
                     let exact = |other| distances.exact(index, other);
@@ -115,6 +118,7 @@ impl LocalScales {
                     let found =
                         scratch.search.smallest(bounds, exact, neighbours.saturating_add(1));
                     let nearest = &found[..found.len().min(neighbours)];
+                    known.extend(found.iter().map(|&(distance, other)| (index, (other, distance))));
                     scales.push(scale_of(nearest.iter()));
                     let start = without.len();
                     for group in nearest.iter().map(|&(_, other)| groups[other]) {
@@ -134,11 +138,21 @@ impl LocalScales {
                         without.push((index, (group, scale)));
                     }
                 }
-                (scales, without)
+                (scales, (without, known))
             });
-        let (whole, without): (Vec<_>, Vec<_>) = pieces.into_iter().unzip();
-        let without = Lists::new(distances.len(), without.iter().flatten().copied());
-        Self { whole: whole.concat(), without }
+        let (whole, lists): (Vec<_>, Vec<_>) = pieces.into_iter().unzip();
+        let (without, known): (Vec<_>, Vec<_>) = lists.into_iter().unzip();
+        let lists = |of: Vec<Vec<_>>| Lists::new(distances.len(), of.iter().flatten().copied());
+        Self { whole: whole.concat(), without: lists(without), nearest: lists(known) }
+    }
+
+    /// The distance between two references if it was needed for a scale.
+    pub(crate) fn known_distance(&self, from: usize, to: usize) -> Option<f64> {
+        let find = |of: usize, other: usize| {
+            let found = self.nearest.of(of).iter().find(|&&(known, _)| known == other);
+            found.map(|&(_, distance)| distance)
+        };
+        find(from, to).or_else(|| find(to, from))
     }
 
     /// Every scale to the power of `exponent`.
@@ -147,6 +161,7 @@ impl LocalScales {
         Self {
             whole: self.whole.iter().copied().map(raise).collect(),
             without: self.without.map(|(group, scale)| (group, raise(scale))),
+            nearest: self.nearest.clone(),
         }
     }
 
@@ -259,6 +274,8 @@ mod tests {
         assert_eq!(scales.whole, [4.0, 3.0, 2.0, 2.0]);
         assert_eq!(scales.without(0, 1), 6.0);
         assert_eq!(scales.without(0, 0), 4.0, "a group that is not a neighbour changes nothing");
+        assert_eq!(scales.known_distance(0, 2), Some(3.0));
+        assert_eq!(scales.known_distance(1, 0), Some(1.0));
     }
 
     #[test]

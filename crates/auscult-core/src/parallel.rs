@@ -1,5 +1,17 @@
 //! One way to spread independent work; the same bits with and without threads.
 
+/// Does work that asks for threads many times: on one of them, it has to be handed over only once.
+#[cfg(feature = "parallel")]
+pub(crate) fn within<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    rayon::scope(|_| work())
+}
+
+/// Does `work`.
+#[cfg(not(feature = "parallel"))]
+pub(crate) fn within<T: Send>(work: impl FnOnce() -> T + Send) -> T {
+    work()
+}
+
 /// Maps `0..count` through `work`, in order. Each thread makes its own buffer.
 #[cfg(feature = "parallel")]
 pub(crate) fn map<B, T: Send>(

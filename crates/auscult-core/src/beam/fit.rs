@@ -109,7 +109,10 @@ impl Beam {
             let left_out = references.map(|index| {
                 let group = members[index];
                 let bounds = distances.lower_bounds(index, buffer);
-                let exact = |other| distances.exact(index, other);
+                let exact = |other| {
+                    let known = denominators.known_distance(index, other);
+                    known.unwrap_or_else(|| distances.exact(index, other))
+                };
                 let ratio = |other| exact(other) / denominators.without(other, group);
                 if self.settings.rule == DensityRule::AtNearest {
                     ratios.clear();

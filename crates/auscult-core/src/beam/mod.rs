@@ -15,7 +15,7 @@ pub use self::{
 };
 use crate::{
     BandScore, ClipScore, ClipVectors, Detector, Error, References, Result, Scorer, View,
-    ViewScore, groups::Groups, memory::BandMemory,
+    ViewScore, groups::Groups, memory::BandMemory, parallel,
 };
 
 impl Detector for Beam {
@@ -38,6 +38,10 @@ impl Beam {
             let (expected, got) = (references.len(), groups.members().len());
             return Err(Error::ReferenceCount { what: "groups", expected, got });
         }
+        parallel::within(|| self.fit_all(references, groups))
+    }
+
+    fn fit_all(&self, references: References, groups: &Groups) -> Result<FittedBeam> {
         let views = self.prepare(&references)?;
         let mut fitted_views = Vec::with_capacity(views.len());
         let mut left_out_views = Vec::with_capacity(views.len());
