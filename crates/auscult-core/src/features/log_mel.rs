@@ -7,6 +7,7 @@ use super::{
     filter_bank::{FilterBank, FilterBankBuffers, INT16_SCALE, Recipe},
     framing::Window,
     identity_of,
+    stream::Ending,
 };
 use crate::{BandSettings, ClipLength, Result, names::named_choices, pooling::View};
 
@@ -113,9 +114,13 @@ impl LogMel {
 impl LogMel {
     /// Frames of a sound without an end, as they become known; see [`FrameStream`].
     pub fn stream(&self) -> FrameStream {
-        let standardisation = self.settings.convention.standardisation();
-        let scaling = standardisation.map(|Standardisation { mean, spread }| (mean, 2.0 * spread));
-        FrameStream::new(self.bank.clone(), scaling)
+        let ending = match self.settings.convention.standardisation() {
+            None => Ending::LogMel,
+            Some(Standardisation { mean, spread }) => {
+                Ending::Standardised { mean, divisor: 2.0 * spread }
+            }
+        };
+        FrameStream::new(self.bank.clone(), ending)
     }
 }
 

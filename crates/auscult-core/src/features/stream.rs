@@ -3,12 +3,13 @@
 use std::fmt;
 
 use super::{
+    cosine::CosineTransform,
     filter_bank::{FilterBank, FilterBankBuffers},
     framing::{Edges, Framing},
-    lanes::{LANES, take_lane},
+    lanes::{LANES, Lanes, take_lane},
 };
 
-/// Log-mel frames of a stream: the same bits as those of a clip that holds all of it.
+/// Log-mel or MFCC frames of a stream: the same bits as those of a clip that holds all of it.
 ///
 /// Frames come in batches of sixteen, half a second of sound, so that they cost what they cost in a
 /// clip; [`FrameStream::finish`] gives the rest. Memory is bounded by one batch and one piece.
@@ -31,12 +32,22 @@ use super::{
 pub struct FrameStream {
     bank: FilterBank,
     buffers: FilterBankBuffers,
-    /// Mean and divisor that standardise an encoder's input.
-    scaling: Option<(f32, f32)>,
+    ending: Ending,
     /// Samples from the next frame's start on.
     waiting: Vec<f32>,
     frame: Vec<f32>,
+    cepstra: Vec<Lanes>,
     is_started: bool,
+}
+
+/// What happens to log-mel energies.
+pub(super) enum Ending {
+    /// Nothing.
+    LogMel,
+    /// An encoder's input: less the mean, divided.
+    Standardised { mean: f32, divisor: f32 },
+    /// They become so many cepstra.
+    Cepstra(CosineTransform, usize),
 }
 
 impl fmt::Debug for FrameStream {
@@ -46,9 +57,17 @@ impl fmt::Debug for FrameStream {
 }
 
 impl FrameStream {
-    pub(super) fn new(bank: FilterBank, scaling: Option<(f32, f32)>) -> Self {
-        let (buffers, frame) = (bank.buffers(), vec![0.0; bank.bins()]);
-        Self { bank, buffers, scaling, waiting: Vec::new(), frame, is_started: false }
+    pub(super) fn new(bank: FilterBank, ending: Ending) -> Self {
+        let len = if let Ending::Cepstra(_, count) = &ending { *count } else { bank.bins() };
+        Self {
+            buffers: bank.buffers(),
+            frame: vec![0.0; len],
+            cepstra: vec![[0.0; LANES]; len],
+            waiting: Vec::new(),
+            is_started: false,
+            bank,
+            ending,
+        }
     }
 
     /// Takes the next samples and calls `sink` with every frame of the batches that are full.
@@ -90,11 +109,15 @@ impl FrameStream {
 
     fn emit(&mut self, first: usize, count: usize, sink: &mut dyn FnMut(&[f32])) {
         let framing = self.framing();
-        let Self { bank, buffers, scaling, waiting, frame, .. } = self;
-        let energies = bank.batch(framing, waiting, first, count, buffers);
+        let Self { bank, buffers, ending, waiting, frame, cepstra, .. } = self;
+        let mut rows: &mut [Lanes] = bank.batch(framing, waiting, first, count, buffers);
+        if let Ending::Cepstra(transform, _) = ending {
+            transform.apply(rows, cepstra);
+            rows = cepstra;
+        }
         for lane in 0..count {
-            take_lane(energies, lane, frame);
-            if let Some((mean, divisor)) = *scaling {
+            take_lane(rows, lane, frame);
+            if let Ending::Standardised { mean, divisor } = *ending {
                 for value in frame.iter_mut() {
                     *value = (*value - mean) / divisor;
                 }
@@ -108,8 +131,46 @@ impl FrameStream {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{LogMel, LogMelConvention, LogMelSettings};
-    use crate::{ClipSettings, FrontEnd};
+    use super::{
+        super::{LogMel, LogMelConvention, LogMelSettings, Mfcc, MfccConvention, MfccSettings},
+        FrameStream,
+    };
+    use crate::{ClipLength, ClipSettings, FrontEnd};
+
+    fn noise(length: ClipLength, seed: u32) -> Vec<f32> {
+        let mut state = seed;
+        let mut next = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (state >> 8) as f32 / 16_777_216.0 - 0.5
+        };
+        (0..length.samples()).map(|_| next()).collect()
+    }
+
+    fn frames_of_clip(front_end: &dyn FrontEnd, samples: &[f32]) -> Vec<f32> {
+        let mut clip = Vec::new();
+        let mut sink = |frame: &[f32]| clip.extend_from_slice(frame);
+        front_end.extractor().for_each_frame(samples, &mut sink).unwrap();
+        clip
+    }
+
+    fn frames_of_pieces(mut stream: FrameStream, samples: &[f32], pieces: &[usize]) -> Vec<f32> {
+        let (mut streamed, mut rest) = (Vec::new(), samples);
+        let mut sink = |frame: &[f32]| streamed.extend_from_slice(frame);
+        for &piece in pieces {
+            let (now, later) = rest.split_at(piece.min(rest.len()));
+            stream.push(now, &mut sink);
+            rest = later;
+        }
+        stream.push(rest, &mut sink);
+        stream.finish(&mut sink);
+        streamed
+    }
+
+    fn length(sample_rate: u32, pieces: &[usize]) -> ClipLength {
+        let len = pieces.iter().sum::<usize>().max(1_700);
+        let seconds = len as f64 / f64::from(sample_rate);
+        ClipSettings { sample_rate, seconds }.check().unwrap()
+    }
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
@@ -119,38 +180,34 @@ mod tests {
             sample_rate in prop::sample::select(vec![16_000_u32, 11_025]),
             pieces in prop::collection::vec(1_usize..9000, 1..8), seed in 1_u32..1000,
         ) {
-            let len = pieces.iter().sum::<usize>().max(1_700);
-            let seconds = len as f64 / f64::from(sample_rate);
-            let length = ClipSettings { sample_rate, seconds }.check().unwrap();
+            let length = length(sample_rate, &pieces);
             let log_mel = LogMel::new(&LogMelSettings { convention }, length).unwrap();
-            let mut state = seed;
-            let samples: Vec<f32> = (0..length.samples())
-                .map(|_| {
-                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                    (state >> 8) as f32 / 16_777_216.0 - 0.5
-                })
-                .collect();
-            let mut clip = Vec::new();
-            log_mel
-                .extractor()
-                .for_each_frame(&samples, &mut |frame| clip.extend_from_slice(frame))
-                .unwrap();
-            let (mut streamed, mut rest) = (Vec::new(), &samples[..]);
-            let mut sink = |frame: &[f32]| streamed.extend_from_slice(frame);
-            let mut stream = log_mel.stream();
-            for piece in pieces {
-                let (now, later) = rest.split_at(piece.min(rest.len()));
-                stream.push(now, &mut sink);
-                rest = later;
-            }
-            stream.push(rest, &mut sink);
-            stream.finish(&mut sink);
+            let samples = noise(length, seed);
+            let clip = frames_of_clip(&log_mel, &samples);
+            let streamed = frames_of_pieces(log_mel.stream(), &samples, &pieces);
             // EAT's clips are padded with frames that no sound stands for.
             prop_assert!(streamed.len() <= clip.len() && !streamed.is_empty());
             if convention != LogMelConvention::EatInput {
                 prop_assert_eq!(streamed.len(), clip.len());
             }
             prop_assert!(streamed[..] == clip[..streamed.len()]);
+        }
+
+        #[test]
+        fn a_stream_has_the_cepstra_of_the_clip(
+            convention in prop::sample::select(MfccConvention::ALL),
+            coefficients in 1_usize..=128,
+            pieces in prop::collection::vec(1_usize..9000, 1..8), seed in 1_u32..1000,
+        ) {
+            let length = length(16_000, &pieces);
+            let mfcc = Mfcc::new(&MfccSettings { convention, coefficients }, length).unwrap();
+            let Ok(stream) = mfcc.stream() else {
+                prop_assert_eq!(convention, MfccConvention::Librosa);
+                return Ok(());
+            };
+            let samples = noise(length, seed);
+            let streamed = frames_of_pieces(stream, &samples, &pieces);
+            prop_assert!(streamed == frames_of_clip(&mfcc, &samples));
         }
     }
 }
