@@ -13,7 +13,7 @@ use std::ops::Range;
 use auscult_kernels::{Isa, turn};
 use multiversion::multiversion;
 
-use crate::distance::Scaled;
+use crate::{distance::Scaled, parallel};
 
 /// References side by side.
 pub(crate) const PANEL: usize = 16;
@@ -114,6 +114,21 @@ pub(crate) struct Copies {
     pub(crate) largest: Row,
     /// How far each copy is from the truth at most; infinite where it says nothing.
     pub(crate) radii: Row,
+}
+
+/// Maps the copies of every panel of `count` references.
+pub(crate) fn map_panels<'a, T: Send>(
+    width: usize,
+    count: usize,
+    reference: impl Fn(usize) -> Scaled<'a> + Sync + Send,
+    work: impl Fn(&Copies) -> T + Sync + Send,
+) -> Vec<T> {
+    let centre = Centre::new(width, count, &reference);
+    parallel::map(count.div_ceil(PANEL), Copies::default, |copies, panel| {
+        let first = panel * PANEL;
+        copies.set(&centre, first..count.min(first + PANEL), &reference);
+        work(copies)
+    })
 }
 
 impl Copies {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Result, Storage,
     bands::BandLayout,
-    copies::Copies,
+    copies::{Copies, map_panels},
     distance::{Metric, Scaled},
     outline::Outline,
     parallel,
@@ -237,13 +237,8 @@ impl BandMemory {
         layout.bands().iter().map(prepare).collect()
     }
 
-    /// What queries are compared with.
-    pub(crate) fn outline(&self, matrix: &[f32], axis_len: usize) -> Outline {
-        self.outline_and(matrix, axis_len, |_| ()).0
-    }
-
     /// What queries are compared with, and what `keep` makes of each panel's copies.
-    pub(crate) fn outline_and<T: Send>(
+    pub(crate) fn outline<T: Send>(
         &self,
         matrix: &[f32],
         axis_len: usize,
@@ -251,6 +246,17 @@ impl BandMemory {
     ) -> (Outline, Vec<T>) {
         let reference = |index| self.reference(matrix, axis_len, index);
         Outline::of(self.width(), self.len(), reference, keep)
+    }
+
+    /// What `work` makes of each panel's copies.
+    pub(crate) fn map_panels<T: Send>(
+        &self,
+        matrix: &[f32],
+        axis_len: usize,
+        work: impl Fn(&Copies) -> T + Sync + Send,
+    ) -> Vec<T> {
+        let reference = |index| self.reference(matrix, axis_len, index);
+        map_panels(self.width(), self.len(), reference, work)
     }
 
     /// How many positions the band has.

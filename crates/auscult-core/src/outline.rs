@@ -15,10 +15,16 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(crate) struct Outline {
     centre: Centre,
-    /// One a panel, with a row a pair of positions, the first of a pair in the lower half.
-    rows: Vec<Vec<Line<u32>>>,
+    /// Some panels in one piece of memory, each with a row a pair of positions, the first of a pair
+    /// in the lower half.
+    blocks: Vec<Vec<Line<u32>>>,
+    panels_a_block: usize,
     radii: Vec<Row>,
 }
+
+/// Rows that lie in one piece of memory at least, 32 kB: panels of narrow bands are read one after
+/// the other.
+const BLOCK: usize = 512;
 
 /// Positions of a query that are compared before it is asked whether that is enough.
 const CHUNK: usize = 512;
@@ -38,25 +44,42 @@ impl Outline {
         keep: impl Fn(&Copies) -> T + Sync + Send,
     ) -> (Self, Vec<T>) {
         let centre = Centre::new(width, count, &reference);
-        let panels = parallel::map(count.div_ceil(PANEL), Copies::default, |copies, panel| {
-            let first = panel * PANEL;
-            copies.set(&centre, first..count.min(first + PANEL), &reference);
-            let mut rows = Vec::with_capacity(width.div_ceil(2));
-            let mut radii = copies.radii;
-            for (radius, error) in radii.iter_mut().zip(shorten(copies, &mut rows)) {
-                // The sum was rounded once a position.
-                *radius += error.sqrt() * (1.0 + 2.0 * ROUNDING * (width + 2) as f32);
-            }
-            ((rows, radii), keep(copies))
-        });
-        let (outlines, kept): (Vec<_>, Vec<T>) = panels.into_iter().unzip();
-        let (rows, radii) = outlines.into_iter().unzip();
-        (Self { centre, rows, radii }, kept)
+        let (panels, pairs) = (count.div_ceil(PANEL), width.div_ceil(2).max(1));
+        let panels_a_block = (BLOCK / pairs).max(1);
+        let blocks =
+            parallel::map(panels.div_ceil(panels_a_block), Copies::default, |copies, block| {
+                let first = block * panels_a_block;
+                let panels = first..panels.min(first + panels_a_block);
+                let mut rows = Vec::with_capacity(panels.len() * pairs);
+                let (mut radii, mut kept) = (Vec::new(), Vec::new());
+                for panel in panels {
+                    let first = panel * PANEL;
+                    copies.set(&centre, first..count.min(first + PANEL), &reference);
+                    let errors = shorten(copies, &mut rows);
+                    radii.push(std::array::from_fn(|lane| {
+                        // The sum was rounded once a position.
+                        let error: f32 = errors[lane];
+                        let rounding = 1.0 + 2.0 * ROUNDING * (width + 2) as f32;
+                        copies.radii[lane] + error.sqrt() * rounding
+                    }));
+                    kept.push(keep(copies));
+                }
+                (rows, (radii, kept))
+            });
+        let (blocks, parts): (Vec<_>, Vec<_>) = blocks.into_iter().unzip();
+        let (radii, kept): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        let kept = kept.into_iter().flatten().collect();
+        (Self { centre, blocks, panels_a_block, radii: radii.concat() }, kept)
     }
 
     /// How many panels there are.
     pub(crate) fn count(&self) -> usize {
         self.radii.len()
+    }
+
+    fn panel(&self, index: usize) -> &[Line<u32>] {
+        let start = index % self.panels_a_block * self.centre.width().div_ceil(2);
+        &self.blocks[index / self.panels_a_block][start..]
     }
 
     /// How far each copy is from the truth at most.
@@ -93,7 +116,7 @@ impl Outline {
             let buffer = &buffer.as_chunks::<2>().0[..len.div_ceil(2)];
             for panel in 0..count {
                 if is_open[panel] {
-                    let rows = &self.rows[first + panel][start / 2..][..buffer.len()];
+                    let rows = &self.panel(first + panel)[start / 2..][..buffer.len()];
                     add_squares(buffer, rows, &mut squares[panel]);
                     let passed = |(square, enough): (&f32, &f32)| square >= enough;
                     is_open[panel] = !squares[panel].iter().zip(&enough[panel]).all(passed);

@@ -56,7 +56,8 @@ pub(crate) struct BandPairs<'a> {
     matrix: &'a [f32],
     axis_len: usize,
     metric: Metric,
-    outline: Outline,
+    /// If it was made together with the panels.
+    outline: Option<Outline>,
     panels: Vec<Panel>,
     /// Of every reference.
     factors: Vec<Row>,
@@ -72,7 +73,14 @@ impl<'a> BandPairs<'a> {
 
     fn of(band: &'a BandMemory, matrix: &'a [f32], axis_len: usize, numbers: Numbers) -> Self {
         let keep = |copies: &Copies| Panel::new(copies, numbers);
-        let (outline, panels) = band.outline_and(matrix, axis_len, keep);
+        let (outline, panels) = match numbers {
+            // Both of all references would take half as much memory again.
+            Numbers::Float => (None, band.map_panels(matrix, axis_len, keep)),
+            Numbers::Integer => {
+                let (outline, panels) = band.outline(matrix, axis_len, keep);
+                (Some(outline), panels)
+            }
+        };
         let factors = panels.iter().map(|panel| panel.factors).collect();
         let squares = panels.iter().map(|panel| panel.squares).collect();
         let radii = panels.iter().map(|panel| panel.radii).collect();
@@ -98,7 +106,9 @@ impl<'a> BandPairs<'a> {
 
     /// What is left to compare queries with.
     pub(crate) fn into_outline(self) -> Outline {
-        self.outline
+        let Self { band, matrix, axis_len, outline, panels, kept, .. } = self;
+        drop((panels, kept));
+        outline.unwrap_or_else(|| band.outline(matrix, axis_len, |_| ()).0)
     }
 
     /// Every bound once, mirrored.

@@ -113,6 +113,27 @@ fn softmax_body<A: Arithmetic>(
 }
 
 for_each_isa! {
+    /// The sum of the products of two rows, added to `sum`.
+    pub fn add_dot(left: &[f32], right: &[f32], sum: &mut f32) = dot_body;
+}
+
+#[inline(always)]
+fn dot_body<A: Arithmetic>(left: &[f32], right: &[f32], sum: &mut f32) {
+    let mut lanes = [0.0; LANES];
+    let ((lefts, left_rest), (rights, right_rest)) =
+        (left.as_chunks::<LANES>(), right.as_chunks::<LANES>());
+    for (left, right) in lefts.iter().zip(rights) {
+        for lane in 0..LANES {
+            lanes[lane] = A::multiply_add(left[lane], right[lane], lanes[lane]);
+        }
+    }
+    for ((lane, &left), &right) in lanes.iter_mut().zip(left_rest).zip(right_rest) {
+        *lane = A::multiply_add(left, right, *lane);
+    }
+    *sum += sum_lanes(lanes);
+}
+
+for_each_isa! {
     /// Multiplies every value by a factor.
     pub fn scale_row(row: &mut [f32], factor: f32) = scale_body;
 }

@@ -16,7 +16,9 @@ mod turn;
 #[cfg(feature = "system")]
 pub use crate::mapped::MappedFile;
 pub use crate::{
-    elementwise::{LayerNorm, add_rows, gelu_rows, layer_norm_rows, scale_row, softmax_row},
+    elementwise::{
+        LayerNorm, add_dot, add_rows, gelu_rows, layer_norm_rows, scale_row, softmax_row,
+    },
     integer::{
         IntegerRows, PANEL_LIMIT, PANEL_PAIRS, PackedIntegers, PairLane, PanelProducts,
         has_fast_pairs, multiply_integers, multiply_panels,

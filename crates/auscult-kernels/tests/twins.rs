@@ -4,8 +4,8 @@
 
 use auscult_kernels::{
     Epilogue, IntegerRows, Isa, LayerNorm, PANEL, PANEL_LIMIT, PANEL_PAIRS, PackedIntegers,
-    PackedMatrix, PairLane, Rows, RowsMut, gelu_rows, layer_norm_rows, multiply, multiply_integers,
-    multiply_panels, row_stride, softmax_row, turn,
+    PackedMatrix, PairLane, Rows, RowsMut, add_dot, gelu_rows, layer_norm_rows, multiply,
+    multiply_integers, multiply_panels, row_stride, softmax_row, turn,
 };
 use proptest::prelude::*;
 
@@ -299,6 +299,25 @@ proptest! {
                     prop_assert_eq!(value, values[lane * stride + at]);
                 }
             }
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn sums_of_products_have_the_bits_of_the_plain_twin(len in 0_usize..200, seed in any::<u64>()) {
+        let (left, right) = (noise(seed, len), noise(seed ^ 1, len));
+        let sum = |isa| {
+            let mut sum = 0.5;
+            add_dot(isa, &left, &right, &mut sum);
+            sum
+        };
+        let plain = sum(Isa::Scalar);
+        let exact: f64 =
+            left.iter().zip(&right).map(|(&a, &b)| f64::from(a) * f64::from(b)).sum();
+        prop_assert!((f64::from(plain) - 0.5 - exact).abs() < 1e-5);
+        for isa in fused() {
+            prop_assert_eq!(sum(isa), plain);
         }
     }
 }

@@ -262,7 +262,7 @@ impl FittedBeam {
         let views = prepared.into_iter().zip(fits).map(|((view, memories), fits)| {
             let matrix = references.matrix(view).unwrap_or_default();
             let band = |(memory, fit): (BandMemory, BandFit)| {
-                let outline = memory.outline(matrix, axis_len);
+                let (outline, _) = memory.outline(matrix, axis_len, |_| ());
                 FittedBand::new(memory, outline, fit, rule)
             };
             FittedView { view, bands: memories.into_iter().zip(fits).map(band).collect() }

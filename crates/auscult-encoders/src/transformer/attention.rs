@@ -1,7 +1,8 @@
 //! Attention, head by head, for a block of queries.
 
 use auscult_kernels::{
-    Epilogue, Isa, PANEL, PackedMatrix, Rows, RowsMut, multiply, row_stride, scale_row, softmax_row,
+    Epilogue, Isa, PANEL, PackedMatrix, Rows, RowsMut, add_dot, multiply, row_stride, scale_row,
+    softmax_row,
 };
 
 use super::scratch::{Work, room};
@@ -51,10 +52,10 @@ impl Gate {
         Ok(Self { weights: [sum(0), sum(1)], biases, factors })
     }
 
-    fn open(&self, head: usize, query: &[f32]) -> f32 {
+    fn open(&self, isa: Isa, head: usize, query: &[f32]) -> f32 {
         let sigmoid = |part: usize| {
-            let products = query.iter().zip(&self.weights[part]).map(|(a, b)| a * b);
-            let sum: f32 = products.sum::<f32>() + self.biases[part];
+            let mut sum = self.biases[part];
+            add_dot(isa, query, &self.weights[part], &mut sum);
             1.0 / (1.0 + (-sum).exp())
         };
         sigmoid(0) * (sigmoid(1) * self.factors[head] - 1.0) + 2.0
@@ -129,6 +130,6 @@ impl Attention<'_> {
         let span = 2 * self.count - 1;
         let bias =
             &self.bias[head * span..(head + 1) * span][self.count - 1 - from..][..self.count];
-        (self.gate.map_or(1.0, |gate| gate.open(head, query)), bias)
+        (self.gate.map_or(1.0, |gate| gate.open(self.isa, head, query)), bias)
     }
 }
