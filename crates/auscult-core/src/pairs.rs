@@ -74,9 +74,11 @@ impl<'a> BandPairs<'a> {
     fn of(band: &'a BandMemory, matrix: &'a [f32], axis_len: usize, numbers: Numbers) -> Self {
         let keep = |copies: &Copies| Panel::new(copies, numbers);
         let (outline, panels) = match numbers {
-            // Both of all references would take half as much memory again.
-            Numbers::Float => (None, band.map_panels(matrix, axis_len, keep)),
-            Numbers::Integer => {
+            // Both of very many references would take half as much memory again.
+            Numbers::Float if band.len() > MOST_KEPT => {
+                (None, band.map_panels(matrix, axis_len, keep))
+            }
+            Numbers::Float | Numbers::Integer => {
                 let (outline, panels) = band.outline(matrix, axis_len, keep);
                 (Some(outline), panels)
             }

@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 
+mod ahead;
 mod arithmetic;
 mod dispatch;
 mod elementwise;

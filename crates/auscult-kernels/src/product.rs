@@ -2,6 +2,7 @@
 
 use crate::{
     Isa, PANEL, PackedMatrix,
+    ahead::Ahead,
     arithmetic::{Arithmetic, gelu},
     dispatch::for_each_isa,
     tile,
@@ -80,7 +81,8 @@ pub fn multiply(
     let mut panel = 0;
     while panel < right.panels() {
         let count = wide.min(right.panels() - panel);
-        multiply_panels(isa, left, right, panel, count, out);
+        let next = (panel + count < right.panels()).then_some(panel + count);
+        multiply_panels(isa, left, right, panel, count, next, out);
         let columns = panel * PANEL..((panel + count) * PANEL).min(right.outputs());
         apply(isa, epilogue, left.count, columns, out.values, out.stride);
         panel += count;
@@ -94,19 +96,28 @@ fn multiply_panels(
     right: &PackedMatrix,
     panel: usize,
     count: usize,
+    next: Option<usize>,
     out: &mut RowsMut<'_>,
 ) {
     let inputs = right.inputs();
+    let tiles = left.count.div_ceil(tile::rows_at_once(isa));
     // A matrix without inputs still has an output: zeros.
     let mut from = 0;
     loop {
         let depth = DEPTH.min(inputs - from);
+        let (next_panel, next_from) =
+            if from + depth < inputs { (Some(panel), from + depth) } else { (next, 0) };
+        let next_depth = DEPTH.min(inputs - next_from);
+        let lanes = |panel: usize| &right.panel(panel)[next_from..next_from + next_depth];
+        let other = |panel: usize| (panel + count - 1).min(right.panels() - 1);
+        let next_lanes = next_panel.map_or([&[][..]; 2], |at| [lanes(at), lanes(other(at))]);
+        let ahead = Ahead::new(next_lanes, tiles);
         let mut row = 0;
         while row < left.count {
             let rows = tile::rows_at_once(isa).min(left.count - row);
             tile::multiply_tile(
                 isa,
-                tile::Tile {
+                &tile::Tile {
                     left: &left.values[row * left.stride + from..],
                     left_stride: left.stride,
                     right: [
@@ -117,6 +128,7 @@ fn multiply_panels(
                     rows,
                     depth,
                     goes_on: from > 0,
+                    soon: ahead.part(row / tile::rows_at_once(isa)),
                 },
                 &mut out.values[row * out.stride + panel * PANEL..],
                 out.stride,

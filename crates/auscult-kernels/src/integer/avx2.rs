@@ -24,7 +24,7 @@ const WIDTH: usize = PANEL / HALVES;
 /// The machine has AVX2; `tile.left` holds `pairs` pairs from each row's start, the panel `pairs`
 /// lanes, and `out` room for one panel from each row's start.
 #[target_feature(enable = "avx2")]
-pub(super) unsafe fn multiply(tile: Tile<'_>, out: &mut [f32], out_stride: usize) {
+pub(super) unsafe fn multiply(tile: &Tile<'_>, out: &mut [f32], out_stride: usize) {
     macro_rules! rows {
         ($($rows:literal)*) => {
             match tile.rows {
@@ -43,7 +43,7 @@ pub(super) unsafe fn multiply(tile: Tile<'_>, out: &mut [f32], out_stride: usize
 ///
 /// As [`multiply`], with `tile.rows == COUNT` and one panel.
 #[target_feature(enable = "avx2")]
-unsafe fn block<const COUNT: usize>(tile: Tile<'_>, out: &mut [f32], out_stride: usize) {
+unsafe fn block<const COUNT: usize>(tile: &Tile<'_>, out: &mut [f32], out_stride: usize) {
     let left = tile.left.as_ptr();
     let right: *const i16 = tile.right[0].as_ptr().cast();
     let out = out.as_mut_ptr();

@@ -8,7 +8,7 @@ use std::arch::x86_64::{
 };
 
 use super::{PairLane, Tile, panels::PanelProducts};
-use crate::PANEL;
+use crate::{PANEL, ahead::fetch};
 
 pub(super) const ROWS: usize = 12;
 
@@ -21,7 +21,7 @@ pub(super) fn is_available() -> bool {
 /// The machine has AVX-512F and VNNI; `tile.left` holds `pairs` pairs from each row's start, each
 /// panel `pairs` lanes, and `out` room for `panels` panels from each row's start.
 #[target_feature(enable = "avx512f,avx512vnni")]
-pub(super) unsafe fn multiply(tile: Tile<'_>, out: &mut [f32], out_stride: usize) {
+pub(super) unsafe fn multiply(tile: &Tile<'_>, out: &mut [f32], out_stride: usize) {
     macro_rules! rows {
         ($($rows:literal)*) => {
             match (tile.rows, tile.panels) {
@@ -43,7 +43,7 @@ pub(super) unsafe fn multiply(tile: Tile<'_>, out: &mut [f32], out_stride: usize
 /// As [`multiply`], with `tile.rows == COUNT` and `tile.panels == PANELS`.
 #[target_feature(enable = "avx512f,avx512vnni")]
 unsafe fn block<const COUNT: usize, const PANELS: usize>(
-    tile: Tile<'_>,
+    tile: &Tile<'_>,
     out: &mut [f32],
     out_stride: usize,
 ) {
@@ -52,6 +52,7 @@ unsafe fn block<const COUNT: usize, const PANELS: usize>(
     let out = out.as_mut_ptr();
     let mut sums: [[__m512i; PANELS]; COUNT] = [[_mm512_setzero_si512(); PANELS]; COUNT];
     for pair in 0..tile.pairs {
+        fetch(tile.soon, pair);
         let mut lanes = [_mm512_setzero_si512(); PANELS];
         for panel in 0..PANELS {
             // SAFETY: each panel has `pairs` lanes of 64 bytes.

@@ -14,8 +14,8 @@ mod scalar;
 pub use self::panels::{PANEL_LIMIT, PANEL_PAIRS, PanelProducts, has_fast_pairs, multiply_panels};
 
 use crate::{
-    Epilogue, Isa, PANEL, Rows, RowsMut, arithmetic::Arithmetic, dispatch::for_each_isa, pages,
-    product,
+    Epilogue, Isa, PANEL, Rows, RowsMut, ahead::Ahead, arithmetic::Arithmetic,
+    dispatch::for_each_isa, pages, product,
 };
 
 /// The largest magnitude of a value of a row.
@@ -167,6 +167,9 @@ struct Tile<'a> {
     rows: usize,
     pairs: usize,
     goes_on: bool,
+    /// What is multiplied soon: fetched meanwhile.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "no instruction for it"))]
+    soon: [&'a [PairLane]; 2],
 }
 
 /// Multiplies rows by packed weights into `out`, as [`crate::multiply`] does with f32.
@@ -198,6 +201,15 @@ pub fn multiply_integers(
         let mut from = 0;
         loop {
             let pairs = PAIRS_AT_ONCE.min(right.pairs() - from);
+            let is_last = from + pairs >= right.pairs();
+            let (next, next_from) =
+                if is_last { (panel + together, 0) } else { (panel, from + pairs) };
+            let next_pairs = PAIRS_AT_ONCE.min(right.pairs() - next_from);
+            let lanes = |panel: usize| match panel {
+                _ if next >= panels => &[],
+                panel => &right.panel(panel.min(panels - 1))[next_from..next_from + next_pairs],
+            };
+            let ahead = Ahead::new([lanes(next), lanes(next + together - 1)], count.div_ceil(high));
             let mut row = 0;
             while row < count {
                 let rows = high.min(count - row);
@@ -212,9 +224,10 @@ pub fn multiply_integers(
                     rows,
                     pairs,
                     goes_on: from > 0,
+                    soon: ahead.part(row / high),
                 };
                 let target = &mut out.values[row * out.stride + panel * PANEL..];
-                multiply_tile(isa, tile, target, out.stride);
+                multiply_tile(isa, &tile, target, out.stride);
                 row += rows;
             }
             from += pairs;
@@ -266,7 +279,7 @@ fn sizes(isa: Isa) -> (usize, usize) {
     }
 }
 
-fn multiply_tile(isa: Isa, tile: Tile<'_>, out: &mut [f32], out_stride: usize) {
+fn multiply_tile(isa: Isa, tile: &Tile<'_>, out: &mut [f32], out_stride: usize) {
     let last = tile.rows - 1;
     assert!(last * tile.left_stride + 2 * tile.pairs <= tile.left.len(), "tile: left ends early");
     assert!(last * out_stride + tile.panels * PANEL <= out.len(), "tile: output ends early");

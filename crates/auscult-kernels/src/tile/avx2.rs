@@ -16,7 +16,7 @@ pub(super) const ROWS: usize = 6;
 /// The machine has AVX2 and FMA; `tile.left` holds `depth` values from each row's start, each panel
 /// `depth` lanes, and `out` room for `panels` panels from each row's start.
 #[target_feature(enable = "avx2,fma")]
-pub(super) unsafe fn multiply(tile: Tile<'_>, out: &mut [f32], out_stride: usize) {
+pub(super) unsafe fn multiply(tile: &Tile<'_>, out: &mut [f32], out_stride: usize) {
     macro_rules! rows {
         ($($rows:literal)*) => {
             match tile.rows {
@@ -41,7 +41,7 @@ const WIDTH: usize = PANEL / HALVES;
 ///
 /// As [`multiply`], with `tile.rows == COUNT` and one panel.
 #[target_feature(enable = "avx2,fma")]
-unsafe fn block<const COUNT: usize>(tile: Tile<'_>, out: &mut [f32], out_stride: usize) {
+unsafe fn block<const COUNT: usize>(tile: &Tile<'_>, out: &mut [f32], out_stride: usize) {
     let left = tile.left.as_ptr();
     let right: *const f32 = tile.right[0].as_ptr().cast();
     let out = out.as_mut_ptr();

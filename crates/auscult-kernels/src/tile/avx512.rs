@@ -7,7 +7,7 @@ use std::arch::x86_64::{
 };
 
 use super::Tile;
-use crate::{PANEL, pack::Lane};
+use crate::{PANEL, ahead::fetch, pack::Lane};
 
 pub(super) const ROWS: usize = 12;
 
@@ -16,7 +16,7 @@ pub(super) const ROWS: usize = 12;
 /// The machine has AVX-512F; `tile.left` holds `depth` values from each row's start, each panel
 /// `depth` lanes, and `out` room for `panels` panels from each row's start.
 #[target_feature(enable = "avx512f")]
-pub(super) unsafe fn multiply(tile: Tile<'_>, out: &mut [f32], out_stride: usize) {
+pub(super) unsafe fn multiply(tile: &Tile<'_>, out: &mut [f32], out_stride: usize) {
     macro_rules! rows {
         ($($rows:literal)*) => {
             match (tile.rows, tile.panels) {
@@ -38,7 +38,7 @@ pub(super) unsafe fn multiply(tile: Tile<'_>, out: &mut [f32], out_stride: usize
 /// As [`multiply`], with `tile.rows == COUNT` and `tile.panels == PANELS`.
 #[target_feature(enable = "avx512f")]
 unsafe fn block<const COUNT: usize, const PANELS: usize>(
-    tile: Tile<'_>,
+    tile: &Tile<'_>,
     out: &mut [f32],
     out_stride: usize,
 ) {
@@ -56,6 +56,7 @@ unsafe fn block<const COUNT: usize, const PANELS: usize>(
         }
     }
     for input in 0..tile.depth {
+        fetch(tile.soon, input);
         let mut lanes = [_mm512_setzero_ps(); PANELS];
         for panel in 0..PANELS {
             // SAFETY: each panel has `depth` lanes of 16 values.

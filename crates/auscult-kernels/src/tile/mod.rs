@@ -27,6 +27,9 @@ pub(crate) struct Tile<'a> {
     pub(crate) depth: usize,
     /// Whether the output holds the sum so far.
     pub(crate) goes_on: bool,
+    /// What is multiplied soon: fetched meanwhile, because it comes from far away.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "no instruction for it"))]
+    pub(crate) soon: [&'a [Lane]; 2],
 }
 
 /// Panels a tile takes at most.
@@ -52,7 +55,7 @@ pub(crate) fn rows_at_once(isa: Isa) -> usize {
 }
 
 /// Multiplies a tile into `out`, whose rows start `out_stride` values apart.
-pub(crate) fn multiply_tile(isa: Isa, tile: Tile<'_>, out: &mut [f32], out_stride: usize) {
+pub(crate) fn multiply_tile(isa: Isa, tile: &Tile<'_>, out: &mut [f32], out_stride: usize) {
     let last = tile.rows - 1;
     assert!(last * tile.left_stride + tile.depth <= tile.left.len(), "tile: left ends early");
     assert!(last * out_stride + tile.panels * PANEL <= out.len(), "tile: output ends early");

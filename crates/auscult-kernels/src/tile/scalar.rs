@@ -5,7 +5,7 @@ use crate::{PANEL, arithmetic::Arithmetic};
 
 pub(super) const ROWS: usize = 4;
 
-pub(super) fn multiply<A: Arithmetic>(tile: Tile<'_>, out: &mut [f32], out_stride: usize) {
+pub(super) fn multiply<A: Arithmetic>(tile: &Tile<'_>, out: &mut [f32], out_stride: usize) {
     for row in 0..tile.rows {
         let left = &tile.left[row * tile.left_stride..][..tile.depth];
         for (panel, lanes) in tile.right.iter().take(tile.panels).enumerate() {
