@@ -1,6 +1,6 @@
 //! Right-hand matrices in the order the kernels read them.
 
-use crate::{PANEL, pages};
+use crate::{Isa, PANEL, pages, turn::turn};
 
 /// The values of one input for the outputs of one panel; as wide as the widest register.
 #[repr(C, align(64))]
@@ -17,6 +17,9 @@ pub struct PackedMatrix {
     inputs: usize,
     outputs: usize,
 }
+
+/// Inputs that are turned at once: they stay in the nearest cache.
+const AT_ONCE: usize = 64;
 
 impl PackedMatrix {
     /// An empty matrix, to be filled by a `set` function.
@@ -43,7 +46,20 @@ impl PackedMatrix {
     /// If the slice ends before the last row does.
     pub fn set_transposed(&mut self, rows: &[f32], stride: usize, outputs: usize, inputs: usize) {
         self.resize(inputs, outputs);
-        for output in 0..outputs {
+        let whole = outputs / PANEL;
+        let mut turned = [[0.0; PANEL]; AT_ONCE];
+        for panel in 0..whole {
+            let rows = &rows[panel * PANEL * stride..];
+            let lanes = &mut self.lanes[panel * inputs..(panel + 1) * inputs];
+            for (part, lanes) in lanes.chunks_mut(AT_ONCE).enumerate() {
+                let turned = &mut turned[..lanes.len()];
+                turn(Isa::best(), &rows[part * AT_ONCE..], stride, turned);
+                for (lane, turned) in lanes.iter_mut().zip(turned) {
+                    lane.0 = *turned;
+                }
+            }
+        }
+        for output in whole * PANEL..outputs {
             let row = &rows[output * stride..output * stride + inputs];
             let (panel, column) = (output / PANEL, output % PANEL);
             let lanes = &mut self.lanes[panel * inputs..(panel + 1) * inputs];
