@@ -51,6 +51,7 @@ struct Row {
     visit: Option<Cell>,
     domain: Option<Cell>,
     label: Option<LabelCell>,
+    split: Option<Cell>,
 }
 
 /// A value that may be written with or without quotes in JSON.
@@ -101,7 +102,8 @@ impl Manifest<'_> {
         let header = reader.headers().map_err(|error| self.refused(&error.to_string()))?.clone();
         let path_column = self.path_column(&header)?;
         let column = |name: &str| header.iter().position(|found| found == name);
-        let [visit_column, domain_column, label_column] = ["visit", "domain", "label"].map(column);
+        let [visit_column, domain_column, label_column, split_column] =
+            ["visit", "domain", "label", "split"].map(column);
         for record in reader.records() {
             match record {
                 Ok(record) => {
@@ -115,6 +117,7 @@ impl Manifest<'_> {
                         visit: cell(visit_column),
                         domain: cell(domain_column),
                         label: cell(label_column).map(LabelCell::Cell),
+                        split: cell(split_column),
                     };
                     self.add(line, row);
                 }
@@ -190,6 +193,10 @@ impl Manifest<'_> {
                     visit: row.visit.and_then(Cell::into_text),
                     domain: row.domain.and_then(Cell::into_text),
                     truth: row.label.and_then(LabelCell::into_label),
+                    is_for_test: row
+                        .split
+                        .and_then(Cell::into_text)
+                        .is_some_and(|split| split.eq_ignore_ascii_case("test")),
                     ..Source::new(Location::File(path))
                 });
             }

@@ -47,6 +47,8 @@ pub struct Source {
     pub domain: Option<String>,
     /// What a manifest says the machine was like.
     pub truth: Option<Label>,
+    /// Whether a manifest keeps it for testing (`split` is `test`): nothing is to be learnt from it.
+    pub is_for_test: bool,
 }
 
 /// A label of a data set.
@@ -90,7 +92,7 @@ impl Source {
             Location::File(path) => path.display().to_string(),
             Location::StandardInput => "-".to_owned(),
         };
-        Self { location, label, visit: None, domain: None, truth: None }
+        Self { location, label, visit: None, domain: None, truth: None, is_for_test: false }
     }
 }
 

@@ -108,6 +108,11 @@ fn one(
     length: ClipLength,
 ) -> anyhow::Result<Arc<dyn FrontEnd>> {
     if EncoderLibrary::knows(name) {
+        anyhow::ensure!(
+            convention.is_none() || encoder.layer.is_empty(),
+            "--layer and a convention ({}) both name the layer of {name}; leave one out",
+            convention.unwrap_or_default()
+        );
         let request = EncoderRequest {
             layers: match convention {
                 Some(convention) => vec![layer(name, convention)?],
@@ -128,6 +133,10 @@ fn one(
         encoder.refuse_for(name)?;
         return Ok(FrontEndSettings::named(name, convention)?.build(length)?);
     }
+    anyhow::ensure!(
+        !name.contains(':'),
+        "{name}: a convention follows a colon only where + joins several front ends; give --convention"
+    );
     let known = auscult_encoders::KNOWN.iter().map(|known| known.name);
     let known: Vec<&str> = FrontEndSettings::NAMES.iter().copied().chain(known).collect();
     anyhow::bail!(

@@ -214,8 +214,8 @@ fn read_clips<T>(
     Ok((problem, reader.facts().seconds_dropped))
 }
 
-/// Like [`expand`], for normal recordings: those that a manifest labels as anomalous are left out, and
-/// labels nobody knows are a problem, for a fault in the memory hides faults.
+/// Like [`expand`], for normal recordings: those that a manifest keeps for testing or labels as anomalous
+/// are left out, and labels nobody knows are a problem, for a fault in the memory hides faults.
 pub(crate) fn expand_normal(
     paths: &[String],
     visit: Option<&str>,
@@ -224,6 +224,17 @@ pub(crate) fn expand_normal(
 ) -> anyhow::Result<(Vec<Source>, usize)> {
     let (mut sources, problems) = expand(paths, visit, domain, printer)?;
     let mut problems = problems.len();
+    let all = sources.len();
+    sources.retain(|source| !source.is_for_test);
+    if sources.len() < all {
+        let left_out = count(all - sources.len(), "recording");
+        printer
+            .note(format!("left out {left_out} that the manifest keeps for testing (split: test)"));
+    }
+    anyhow::ensure!(
+        !sources.is_empty(),
+        "the manifest keeps every recording for testing; set split to train where one may be learnt from"
+    );
     let all = sources.len();
     sources.retain(|source| source.truth != Some(Label::Anomalous));
     let anomalous = all - sources.len();

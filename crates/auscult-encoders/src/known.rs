@@ -1,6 +1,6 @@
 //! Released encoders: names, sources, checksums.
 
-use crate::Architecture;
+use crate::{Architecture, Encoder, Error, Result};
 
 /// An encoder somebody published.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -96,6 +96,19 @@ pub const KNOWN: &[KnownEncoder] = &[
 ];
 
 impl KnownEncoder {
+    /// Refuses weights of another known size, such as those of ced-tiny under the name ced-mini.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] with both names.
+    pub fn check_size(&self, encoder: &Encoder) -> Result<()> {
+        let found = encoder.name();
+        if found == self.name || KNOWN.iter().all(|known| known.name != found) {
+            return Ok(());
+        }
+        Err(Error::setting("encoder", format!("the weights of {}", self.name), found))
+    }
+
     /// The encoder of a name, or of a short one: `ced` is ced-tiny, `eat` is eat-base, `beats` is
     /// beats-iter3-plus.
     pub fn named(name: &str) -> Option<&'static Self> {

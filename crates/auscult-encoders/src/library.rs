@@ -86,14 +86,9 @@ impl EncoderLibrary {
 
     /// Where the weights of a known encoder are on this machine, in words.
     pub fn where_is(&self, known: &KnownEncoder) -> Option<String> {
-        let in_folder = self.folder.as_ref().map(|folder| folder.join(known.file));
-        match in_folder {
-            Some(path) if path.is_file() => Some(path.display().to_string()),
-            _ => self
-                .bundled
-                .iter()
-                .any(|bundled| bundled.name == known.name)
-                .then(|| "part of this program".to_owned()),
+        match self.place_of(known).ok()? {
+            Place::File(path) => Some(path.display().to_string()),
+            Place::Bundled(_) => Some("part of this program".to_owned()),
         }
     }
 
@@ -120,7 +115,9 @@ impl EncoderLibrary {
             }
             return Ok(encoder);
         }
-        self.load(self.place_of(known)?, precision)
+        let encoder = self.load(self.place_of(known)?, precision)?;
+        known.check_size(&encoder)?;
+        Ok(encoder)
     }
 
     /// The weights of a name, to be trained further.

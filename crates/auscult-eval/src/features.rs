@@ -8,7 +8,7 @@ use std::{
 };
 
 use auscult_audio::{ChannelRule, CheckedReadSettings, ClipRange, ClipReader, ReadSettings};
-use auscult_core::{ClipSettings, ClipVectors, Extractor, FrontEnd, View};
+use auscult_core::{ClipCondition, ClipSettings, ClipVectors, Extractor, FrontEnd, View};
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -105,6 +105,10 @@ impl Features {
             .next()
             .ok_or_else(|| "it holds no sound".to_owned())?
             .map_err(|error| error.to_string())?;
+        // Some front ends would make numbers of it; every one is asked the same.
+        if let Some(sample) = clip.samples.iter().position(|value| !value.is_finite()) {
+            return Err(ClipCondition::NotFinite { sample }.to_string());
+        }
         extractor.extract_into(&clip.samples, vectors).map_err(|error| error.to_string())?;
         if let Some(path) = kept {
             // A cache that cannot be written costs time, not results.
@@ -134,7 +138,7 @@ impl Features {
 }
 
 /// Changes when the form of the files or what stands in them changes.
-const FORM: u32 = 1;
+const FORM: u32 = 2;
 
 /// Bytes of the checksum at the end of a file.
 const SUM_LEN: usize = 16;

@@ -119,7 +119,7 @@ const AUTOENCODER: &str = "Autoencoder (the defaults are the DCASE baseline's)";
 #[derive(Debug, Args)]
 #[command(next_help_heading = AUTOENCODER)]
 pub(crate) struct AutoencoderArguments {
-    /// dcase (640-128-8-128-640, 128 mel bins) or mimii (320-64-8-64-320, 64 mel bins).
+    /// dcase (640-128-128-128-128-8 and back, 128 mel bins) or mimii (320-64-64-8 and back, 64 mel bins).
     #[arg(long, default_value_t = Form::Dcase, value_name = "NAME")]
     pub(crate) network: Form,
 

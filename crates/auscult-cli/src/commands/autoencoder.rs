@@ -55,6 +55,7 @@ pub(super) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
 
 /// Options that say how to compare say nothing to a network.
 fn refuse_unused(arguments: &FitArguments) -> anyhow::Result<()> {
+    arguments.front_end.encoder.refuse_for("an autoencoder")?;
     let unused = [
         ("front_end", "--front-end"),
         ("convention", "--convention"),
@@ -77,6 +78,23 @@ fn refuse_unused(arguments: &FitArguments) -> anyhow::Result<()> {
         );
     }
     Ok(())
+}
+
+/// Options of a network say nothing to what compares.
+pub(super) fn refuse_without(arguments: &FitArguments) -> anyhow::Result<()> {
+    let unused = [
+        ("network", "--network"),
+        ("error_score", "--error-score"),
+        ("epochs", "--epochs"),
+        ("seed", "--seed"),
+        ("folds", "--folds"),
+    ];
+    match unused.iter().find(|(name, _)| arguments.typed.has(name)) {
+        None => Ok(()),
+        Some((_, option)) => anyhow::bail!(
+            "{option} says how an autoencoder is trained; give --method autoencoder too, or leave it out"
+        ),
+    }
 }
 
 fn settings(arguments: &FitArguments) -> AutoencoderModelSettings {

@@ -1,7 +1,7 @@
 //! Files nobody should give to the program.
 
 use crate::support::{
-    Sandbox, clip, constant_wav, float_wav, raw_wav, rows, wav_of, wav_of_samples,
+    Sandbox, clip, constant_wav, faulty_clip, float_wav, raw_wav, rows, wav_of, wav_of_samples,
 };
 
 /// Every kind of bad file in `bad/`, with what must be said of it.
@@ -245,4 +245,24 @@ fn names_that_are_not_unicode_are_read() {
     std::fs::write(sandbox.path(name), wav_of(&clip())).unwrap();
     let ran = sandbox.run("score model.auscult in --csv").exits(0);
     assert!(ran.stdout.contains("in/caf\u{fffd}.wav"), "{ran:#?}");
+}
+
+#[test]
+fn an_evaluation_judges_no_sound_that_is_not_finite_whatever_the_front_end() {
+    let sandbox = Sandbox::with_recordings();
+    let mut nan = clip().render().unwrap();
+    nan[77] = f32::NAN;
+    sandbox.write("nan.wav", float_wav(&nan));
+    sandbox.write("fault.wav", wav_of(&faulty_clip()));
+    let train = (0..4).map(|take| format!("normal/visit_1/{take}.wav,train,normal"));
+    let test =
+        ["normal/visit_2/0.wav,test,normal", "fault.wav,test,anomaly", "nan.wav,test,normal"];
+    let rows: Vec<String> = train.chain(test.map(str::to_owned)).collect();
+    sandbox.write("manifest.csv", format!("path,split,label\n{}\n", rows.join("\n")));
+    for front_end in ["log-mel", "mfcc", "lpc", "ced"] {
+        let line = format!(
+            "bench eval --data . --dataset folder --clip-seconds 1 --front-end {front_end} --no-cache"
+        );
+        sandbox.run(&line).exits(2).says("not finite: sample 77 is NaN or infinite");
+    }
 }

@@ -44,6 +44,13 @@ fn absurd_numbers_for_fit_are_refused_with_what_is_allowed() {
         ("--false-alarm-rate 100%", "false-alarm rate must be above 0 and below 1"),
         ("--false-alarm-rate nan", "false-alarm rate must be above 0 and below 1"),
         ("--false-alarm-rate rarely", "a number such as 0.05 or 5%"),
+        (
+            "--epochs 5",
+            "--epochs says how an autoencoder is trained; give --method autoencoder too",
+        ),
+        ("--network mimii", "--network says how an autoencoder is trained"),
+        ("--folds 2", "--folds says how an autoencoder is trained"),
+        ("--method autoencoder --layer 4", "--layer is for encoders (ced, beats, eat)"),
         ("--jobs 0", "0 is not in 1..=512"),
         ("--jobs -1", "-1 is not in 1..=512"),
         ("--jobs 100000", "100000 is not in 1..=512"),

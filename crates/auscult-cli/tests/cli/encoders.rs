@@ -81,6 +81,11 @@ fn what_encoders_cannot_do_is_refused() {
         ("--front-end bees", "unknown front end \"bees\"; known: log-mel, mfcc, lpc, ced-tiny"),
         ("--front-end ced --encoder gone.pt", "cannot read gone.pt"),
         ("--front-end ced+ced", "two different ones or more"),
+        (
+            "--front-end ced --layer 6 --convention layer-8",
+            "both name the layer of ced; leave one out",
+        ),
+        ("--front-end mfcc:librosa", "a convention follows a colon only where + joins"),
         ("--front-end ced+mfcc --band-width 5", "have bands of their own"),
         ("--front-end ced+mfcc --convention s15", "give that of a member after a colon"),
         ("--front-end ced --combine-members min", "needs several front ends"),
@@ -197,17 +202,31 @@ fn pull_goes_on_where_it_broke_off() {
     let sandbox = with_check();
     run(&sandbox, "encoder convert ced -o ced.safetensors").exits(0);
     let address = serve(sandbox.read("ced.safetensors"));
-    let line = format!("encoder pull ced-mini --from {address}");
+    let line = format!("encoder pull ced-tiny --from {address}");
     run(&sandbox, &line).exits(2).says("run again to go on");
     let ran = run(&sandbox, &line).exits(0);
     assert!(ran.stderr.contains("going on after"), "{ran:#?}");
     assert!(ran.stderr.contains("its sha256 is"), "{ran:#?}");
     assert_eq!(
-        sandbox.read("encoders/ced-mini.safetensors"),
+        sandbox.read("encoders/ced-tiny.safetensors"),
         sandbox.read("ced.safetensors"),
         "what was pulled"
     );
     let ran = run(&sandbox, &line).exits(0);
     assert!(ran.stdout.contains("is here already"), "{ran:#?}");
-    run(&sandbox, "fit normal -o m --clip-seconds 1 --front-end ced-mini").exits(0);
+    run(&sandbox, &format!("{line} --sha256 00ff"))
+        .exits(2)
+        .says("expected 00ff; delete it and pull");
+}
+
+#[test]
+fn weights_of_another_size_are_not_taken_under_a_name() {
+    let sandbox = with_check();
+    run(&sandbox, "encoder convert ced -o ced.safetensors").exits(0);
+    let ran = run(&sandbox, "encoder pull ced-mini --from ced.safetensors").exits(2);
+    ran.says("encoder must be the weights of ced-mini, got ced-tiny");
+    assert!(!sandbox.path("encoders/ced-mini.safetensors").exists());
+    sandbox.write("encoders/ced-small.safetensors", sandbox.read("ced.safetensors"));
+    let ran = run(&sandbox, "fit normal -o m --clip-seconds 1 --front-end ced-small").exits(2);
+    ran.says("encoder must be the weights of ced-small, got ced-tiny");
 }

@@ -320,6 +320,19 @@ fn a_report_names_what_is_not_in_it() {
 }
 
 #[test]
+fn recordings_kept_for_testing_are_not_learnt_from() {
+    let sandbox = Sandbox::with_recordings();
+    let rows = "normal/visit_1/0.wav,train\nnormal/visit_1/1.wav,\nnormal/visit_2/0.wav,Test\n";
+    sandbox.write("list.csv", format!("path,split\n{rows}"));
+    let ran = sandbox.run("fit list.csv -o m.auscult --clip-seconds 1").exits(0);
+    assert!(ran.stdout.contains("references  2 from 2 files"), "{ran:#?}");
+    ran.says("left out 1 recording that the manifest keeps for testing");
+    sandbox.write("list.csv", "path,split\nnormal/visit_1/0.wav,test\n");
+    let ran = sandbox.run("fit list.csv -o n.auscult --clip-seconds 1").exits(2);
+    ran.says("the manifest keeps every recording for testing");
+}
+
+#[test]
 fn recordings_labelled_as_anomalous_are_not_learnt_from() {
     let sandbox = Sandbox::with_recordings();
     let rows: Vec<String> = (0..8)

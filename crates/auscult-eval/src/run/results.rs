@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use super::{DiagnosticsResult, MissingFrontEnd, SectionResult};
 use crate::{
-    datasets::{DatasetKind, Year},
+    datasets::{DatasetKind, Set, Year},
     diagnostics::{BothViews, Summary},
     metrics::{
         Interval, OfficialScores, ScoreSet, SectionFigures, Strata, arithmetic_mean, percentiles,
@@ -239,10 +239,39 @@ fn row(
         score,
         interval: score.and_then(|_| interval(dataset, &machines, &sets, samples)),
         auc: mean_auc(&figures),
-        paper: system.paper.get(&part).map(|percent| percent / 100.0),
+        paper: system
+            .paper
+            .get(&part)
+            .filter(|_| is_whole(dataset, set, sections))
+            .map(|percent| percent / 100.0),
         official_scores,
         sections: figures,
         problem,
+    }
+}
+
+/// Whether all machines and sections of a published data set are there, with as many test clips as
+/// are known: only then may the paper's number stand beside ours.
+fn is_whole(dataset: DatasetKind, set: &str, sections: &[&SectionResult]) -> bool {
+    let has = |machine: &str, section: &str| {
+        sections.iter().find(|found| found.machine == machine && found.section == section)
+    };
+    match dataset {
+        DatasetKind::Dcase(year) => {
+            Set::ALL.into_iter().filter(|part| part.name() == set).any(|part| {
+                year.machines(part).iter().all(|machine| {
+                    let test = year.known(part, machine).and_then(|known| known.test);
+                    year.sections(part, machine).iter().all(|section| {
+                        has(machine, section).is_some_and(|found| {
+                            test.is_none_or(|test| found.clips.len() == test.iter().sum::<usize>())
+                        })
+                    })
+                })
+            })
+        }
+        // Four machines of four identities.
+        DatasetKind::Mimii => sections.len() == 16,
+        DatasetKind::Folder => false,
     }
 }
 

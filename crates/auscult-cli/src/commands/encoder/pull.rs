@@ -39,8 +39,17 @@ pub(super) fn run(
     )?;
     let target = folder.join(known.file);
     if target.is_file() {
-        let encoder = Encoder::load(&Checkpoint::open(&target)?)
-            .with_context(|| format!("{}: delete it and pull again", target.display()))?;
+        let again = || format!("{}: delete it and pull again", target.display());
+        let encoder = Encoder::load(&Checkpoint::open(&target)?).with_context(again)?;
+        known.check_size(&encoder).with_context(again)?;
+        if let Some(wanted) = sha256.or(known.sha256) {
+            let found = digest(&target)?;
+            anyhow::ensure!(
+                wanted.eq_ignore_ascii_case(&found),
+                "{} is here already and has sha256 {found}, expected {wanted}; delete it and pull again",
+                target.display()
+            );
+        }
         return printer.line(format!("{} is here already: {}", target.display(), encoder.label()));
     }
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -60,6 +69,7 @@ pub(super) fn run(
             .note(format!("nobody published a checksum of {}; its sha256 is {found}", known.name)),
     }
     let encoder = Checkpoint::open(&partial).and_then(|checkpoint| Encoder::load(&checkpoint));
+    let encoder = encoder.and_then(|encoder| known.check_size(&encoder).map(|()| encoder));
     let encoder = match encoder {
         Ok(encoder) if encoder.architecture() == known.architecture => encoder,
         other => {
