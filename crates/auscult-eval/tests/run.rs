@@ -162,7 +162,7 @@ fn as_large_as_published(sections: &[SectionResult]) -> Vec<SectionResult> {
     let enlarged = machines.map(|machine| {
         let mut section = sections[0].clone();
         let times = 200 / section.clips.len();
-        section.machine = (*machine).to_owned();
+        (*machine).clone_into(&mut section.machine);
         section.clips = section.clips.iter().cycle().take(200).cloned().collect();
         for system in &mut section.systems {
             system.scores = system.scores.repeat(times);
