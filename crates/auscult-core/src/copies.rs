@@ -13,7 +13,11 @@ use std::ops::Range;
 use auscult_kernels::{Isa, turn};
 use multiversion::multiversion;
 
-use crate::{distance::Scaled, parallel};
+use crate::{
+    distance::Scaled,
+    parallel,
+    spare::{Lent, Spare},
+};
 
 /// References side by side.
 pub(crate) const PANEL: usize = 16;
@@ -103,10 +107,10 @@ impl CopyFacts {
 }
 
 /// The copies of up to sixteen references side by side; reuse it from panel to panel.
-#[derive(Debug, Default)]
-pub(crate) struct Copies {
+#[derive(Debug)]
+pub(crate) struct Copies<'a> {
     /// One a position, and zeros up to a multiple of [`TILE`].
-    rows: Vec<Line<f32>>,
+    rows: Lent<'a, Line<f32>>,
     width: usize,
     /// Squared length of each copy.
     pub(crate) squares: Row,
@@ -120,18 +124,30 @@ pub(crate) struct Copies {
 pub(crate) fn map_panels<'a, T: Send>(
     width: usize,
     count: usize,
+    spare: &Spare<Line<f32>>,
     reference: impl Fn(usize) -> Scaled<'a> + Sync + Send,
-    work: impl Fn(&Copies) -> T + Sync + Send,
+    work: impl Fn(&Copies<'_>) -> T + Sync + Send,
 ) -> Vec<T> {
     let centre = Centre::new(width, count, &reference);
-    parallel::map(count.div_ceil(PANEL), Copies::default, |copies, panel| {
-        let first = panel * PANEL;
-        copies.set(&centre, first..count.min(first + PANEL), &reference);
-        work(copies)
-    })
+    parallel::map(
+        count.div_ceil(PANEL),
+        || Copies::new(spare),
+        |copies, panel| {
+            let first = panel * PANEL;
+            copies.set(&centre, first..count.min(first + PANEL), &reference);
+            work(copies)
+        },
+    )
 }
 
-impl Copies {
+impl<'buffers> Copies<'buffers> {
+    /// No copies yet.
+    pub(crate) fn new(spare: &'buffers Spare<Line<f32>>) -> Self {
+        let nothing = [0.0; PANEL];
+        let (squares, largest, radii) = (nothing, nothing, nothing);
+        Self { rows: spare.lend(), width: 0, squares, largest, radii }
+    }
+
     /// Copies the references of one panel.
     pub(crate) fn set<'a>(
         &mut self,

@@ -6,7 +6,7 @@ use crate::{
     Error, Result,
     lists::Lists,
     names::named_choices,
-    pairs::{PairwiseDistances, RowBuffer},
+    pairs::{DistancesFrom, PairwiseDistances, RowBuffer},
     parallel,
     search::Search,
 };
@@ -113,10 +113,10 @@ impl LocalScales {
                 let mut known: Vec<(usize, (usize, f64))> = Vec::new();
                 for index in references {
                     let bounds = distances.lower_bounds(index, &mut scratch.buffer);
-                    let exact = |other| distances.exact(index, other);
+                    let exact = DistancesFrom(distances, index);
                     // With the next one, which comes up if one of them leaves.
                     let found =
-                        scratch.search.smallest(bounds, exact, neighbours.saturating_add(1));
+                        scratch.search.smallest(bounds, &exact, neighbours.saturating_add(1));
                     let nearest = &found[..found.len().min(neighbours)];
                     known.extend(found.iter().map(|&(distance, other)| (index, (other, distance))));
                     scales.push(scale_of(nearest.iter()));
@@ -133,7 +133,7 @@ impl LocalScales {
                             scale_of(others.take(neighbours))
                         } else {
                             let bounds = without_group(&mut scratch.bounds, bounds, groups, group);
-                            scale_of(scratch.deeper.smallest(bounds, exact, neighbours).iter())
+                            scale_of(scratch.deeper.smallest(bounds, &exact, neighbours).iter())
                         };
                         without.push((index, (group, scale)));
                     }

@@ -52,18 +52,24 @@ impl Metric {
         }
     }
 
-    /// Distance between two vectors of equal length with their factors.
-    pub(crate) fn between(self, left: Scaled<'_>, right: Scaled<'_>) -> f64 {
-        match self {
-            Self::Cosine if left.factor == 0.0 || right.factor == 0.0 => 0.5,
-            Self::Cosine => (squared_chord(left, right) / 4.0).min(1.0),
-            // A zero vector has cosine 0 with everything: chord sqrt(2).
-            Self::UnitEuclidean if left.factor == 0.0 || right.factor == 0.0 => {
-                std::f64::consts::SQRT_2
+    /// Distances from a vector to others of equal length, each with its factor.
+    pub(crate) fn between<const N: usize>(
+        self,
+        left: Scaled<'_>,
+        rights: [Scaled<'_>; N],
+    ) -> [f64; N] {
+        let squares = squared_differences(left, rights);
+        std::array::from_fn(|at| {
+            let is_zero = left.factor == 0.0 || rights[at].factor == 0.0;
+            match self {
+                Self::Cosine if is_zero => 0.5,
+                Self::Cosine => (squares[at] / 4.0).min(1.0),
+                // A zero vector has cosine 0 with everything: chord sqrt(2).
+                Self::UnitEuclidean if is_zero => std::f64::consts::SQRT_2,
+                Self::UnitEuclidean | Self::Euclidean => squares[at].sqrt(),
+                Self::SquaredEuclidean => squares[at],
             }
-            Self::UnitEuclidean | Self::Euclidean => squared_chord(left, right).sqrt(),
-            Self::SquaredEuclidean => squared_chord(left, right),
-        }
+        })
     }
 }
 
@@ -77,11 +83,6 @@ pub(crate) struct Scaled<'a> {
 /// Running sums; fixed, so that every caller adds in the same order. Two vectors of f64 on the
 /// widest machines: one alone would wait for itself.
 const LANES: usize = 16;
-
-/// Sum of (left - right)^2 of the scaled vectors.
-fn squared_chord(left: Scaled<'_>, right: Scaled<'_>) -> f64 {
-    squared_differences(left.vector, left.factor, right.vector, right.factor)
-}
 
 /// Sum of squares, as [`squared_differences`] adds them.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
@@ -100,24 +101,32 @@ fn squared_length(vector: &[f32]) -> f64 {
     total(sums)
 }
 
-/// The same bits on every level of vector instructions: the sums are fixed, nothing is fused.
+/// Sums of (left - right)^2 of the scaled vectors, of several at once because they come from far
+/// away. The same bits on every level of vector instructions: the sums are fixed, nothing is fused.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
-fn squared_differences(a: &[f32], a_factor: f64, b: &[f32], b_factor: f64) -> f64 {
-    let square = |a: f32, b: f32| {
-        let difference = f64::from(a) * a_factor - f64::from(b) * b_factor;
-        difference * difference
-    };
-    let mut sums = [0.0; LANES];
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    for (a, b) in a.iter().zip(b) {
+fn squared_differences<const N: usize>(left: Scaled<'_>, rights: [Scaled<'_>; N]) -> [f64; N] {
+    let (chunks, rest) = left.vector.as_chunks::<LANES>();
+    let (mut others, mut sums) = ([chunks; N], [[0.0; LANES]; N]);
+    for (other, right) in others.iter_mut().zip(&rights) {
+        *other = &right.vector.as_chunks().0[..chunks.len()];
+    }
+    for (at, chunk) in chunks.iter().enumerate() {
         for lane in 0..LANES {
-            sums[lane] += square(a[lane], b[lane]);
+            let value = f64::from(chunk[lane]) * left.factor;
+            for number in 0..N {
+                let other = f64::from(others[number][at][lane]) * rights[number].factor;
+                sums[number][lane] += (value - other) * (value - other);
+            }
         }
     }
-    for ((sum, &a), &b) in sums.iter_mut().zip(a_rest).zip(b_rest) {
-        *sum += square(a, b);
+    let start = left.vector.len() - rest.len();
+    for (sums, right) in sums.iter_mut().zip(&rights) {
+        for ((sum, &value), &other) in sums.iter_mut().zip(rest).zip(&right.vector[start..]) {
+            let difference = f64::from(value) * left.factor - f64::from(other) * right.factor;
+            *sum += difference * difference;
+        }
     }
-    total(sums)
+    sums.map(total)
 }
 
 /// Halves are added to halves: as few additions as possible wait for each other.
@@ -136,7 +145,10 @@ mod tests {
 
     fn distance(metric: Metric, a: &[f32], b: &[f32]) -> f64 {
         let scaled = |vector| Scaled { vector, factor: metric.factor(vector) };
-        metric.between(scaled(a), scaled(b))
+        let [distance] = metric.between(scaled(a), [scaled(b)]);
+        let both = metric.between(scaled(a), [scaled(a), scaled(b)]);
+        assert_eq!(both[1].to_bits(), distance.to_bits(), "others at once change no bit");
+        distance
     }
 
     #[test]
@@ -165,7 +177,8 @@ mod tests {
         fn a_length_is_the_distance_from_nothing_to_the_bit(
             a in prop::collection::vec(prop::num::f32::NORMAL | prop::num::f32::ZERO, 0..40),
         ) {
-            prop_assert_eq!(squared_length(&a), squared_differences(&a, 1.0, &a, 0.0));
+            let [whole, nothing] = [1.0, 0.0].map(|factor| Scaled { vector: &a, factor });
+            prop_assert_eq!([squared_length(&a)], squared_differences(whole, [nothing]));
         }
 
         #[test]

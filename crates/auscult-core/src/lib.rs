@@ -49,6 +49,7 @@ pub mod quality;
 pub mod random;
 pub mod score;
 mod search;
+mod spare;
 pub mod storage;
 #[cfg(test)]
 mod testing;

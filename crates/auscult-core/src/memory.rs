@@ -7,11 +7,12 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Result, Storage,
     bands::BandLayout,
-    copies::{Copies, map_panels},
+    copies::{Copies, Line, map_panels},
     distance::{Metric, Scaled},
     outline::Outline,
     parallel,
     pooling::{ClipVectors, View},
+    spare::Spare,
 };
 
 /// Where a reference came from.
@@ -242,10 +243,11 @@ impl BandMemory {
         &self,
         matrix: &[f32],
         axis_len: usize,
-        keep: impl Fn(&Copies) -> T + Sync + Send,
+        spare: &Spare<Line<f32>>,
+        keep: impl Fn(&Copies<'_>) -> T + Sync + Send,
     ) -> (Outline, Vec<T>) {
         let reference = |index| self.reference(matrix, axis_len, index);
-        Outline::of(self.width(), self.len(), reference, keep)
+        Outline::of(self.width(), self.len(), spare, reference, keep)
     }
 
     /// What `work` makes of each panel's copies.
@@ -253,10 +255,11 @@ impl BandMemory {
         &self,
         matrix: &[f32],
         axis_len: usize,
-        work: impl Fn(&Copies) -> T + Sync + Send,
+        spare: &Spare<Line<f32>>,
+        work: impl Fn(&Copies<'_>) -> T + Sync + Send,
     ) -> Vec<T> {
         let reference = |index| self.reference(matrix, axis_len, index);
-        map_panels(self.width(), self.len(), reference, work)
+        map_panels(self.width(), self.len(), spare, reference, work)
     }
 
     /// How many positions the band has.
@@ -292,8 +295,20 @@ impl BandMemory {
 
     /// Distance between two references.
     pub(crate) fn distance(&self, matrix: &[f32], axis_len: usize, from: usize, to: usize) -> f64 {
-        let [from, to] = [from, to].map(|index| self.reference(matrix, axis_len, index));
-        self.metric.between(from, to)
+        let [distance] = self.distances(matrix, axis_len, from, [to]);
+        distance
+    }
+
+    /// Distances from a reference to others.
+    pub(crate) fn distances<const N: usize>(
+        &self,
+        matrix: &[f32],
+        axis_len: usize,
+        from: usize,
+        to: [usize; N],
+    ) -> [f64; N] {
+        let reference = |index| self.reference(matrix, axis_len, index);
+        self.metric.between(reference(from), to.map(reference))
     }
 
     /// Distance from a query to a reference.
@@ -304,6 +319,7 @@ impl BandMemory {
         query: Scaled<'_>,
         index: usize,
     ) -> f64 {
-        self.metric.between(query, self.reference(matrix, axis_len, index))
+        let [distance] = self.metric.between(query, [self.reference(matrix, axis_len, index)]);
+        distance
     }
 }

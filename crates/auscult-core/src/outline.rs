@@ -7,6 +7,7 @@ use crate::{
     copies::{Centre, Copies, CopyFacts, Line, PANEL, ROUNDING, Row},
     distance::Scaled,
     parallel,
+    spare::Spare,
 };
 
 /// Copies of all references of one band.
@@ -40,14 +41,17 @@ impl Outline {
     pub(crate) fn of<'a, T: Send>(
         width: usize,
         count: usize,
+        spare: &Spare<Line<f32>>,
         reference: impl Fn(usize) -> Scaled<'a> + Sync + Send,
-        keep: impl Fn(&Copies) -> T + Sync + Send,
+        keep: impl Fn(&Copies<'_>) -> T + Sync + Send,
     ) -> (Self, Vec<T>) {
         let centre = Centre::new(width, count, &reference);
         let (panels, pairs) = (count.div_ceil(PANEL), width.div_ceil(2).max(1));
         let panels_a_block = (BLOCK / pairs).max(1);
-        let blocks =
-            parallel::map(panels.div_ceil(panels_a_block), Copies::default, |copies, block| {
+        let blocks = parallel::map(
+            panels.div_ceil(panels_a_block),
+            || Copies::new(spare),
+            |copies, block| {
                 let first = block * panels_a_block;
                 let panels = first..panels.min(first + panels_a_block);
                 let mut rows = Vec::with_capacity(panels.len() * pairs);
@@ -65,7 +69,8 @@ impl Outline {
                     kept.push(keep(copies));
                 }
                 (rows, (radii, kept))
-            });
+            },
+        );
         let (blocks, parts): (Vec<_>, Vec<_>) = blocks.into_iter().unzip();
         let (radii, kept): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         let kept = kept.into_iter().flatten().collect();
@@ -129,7 +134,7 @@ impl Outline {
 
 /// Rounds to the upper half of f32, in pairs of positions; returns the squared errors.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
-fn shorten(copies: &Copies, rows: &mut Vec<Line<u32>>) -> Row {
+fn shorten(copies: &Copies<'_>, rows: &mut Vec<Line<u32>>) -> Row {
     #[inline(always)]
     fn shorten_one(value: f32, error: &mut f32) -> u32 {
         // Half a step up, then cut off.

@@ -3,6 +3,7 @@
 //! Fitting asks for every distance but decides by few: the bounds say which. They come from
 //! products of the centred copies, |a - b|^2 = |a|^2 + |b|^2 - 2 ab, panel by panel.
 
+use auscult_kernels::{Isa, turn};
 use multiversion::multiversion;
 
 use crate::{
@@ -13,6 +14,8 @@ use crate::{
     panels::{Numbers, Panel},
     parallel,
     products::Products,
+    search::Values,
+    spare::{Buffers, Lent, Spare},
 };
 
 /// Distances among some references.
@@ -26,6 +29,24 @@ pub(crate) trait PairwiseDistances: Sync {
 
     /// The distance between two references.
     fn exact(&self, from: usize, to: usize) -> f64;
+
+    /// The distances from a reference to two others, in less time than one after the other.
+    fn exact_both(&self, from: usize, to: [usize; 2]) -> [f64; 2] {
+        to.map(|to| self.exact(from, to))
+    }
+}
+
+/// The distances from one reference.
+pub(crate) struct DistancesFrom<'a, D: ?Sized>(pub(crate) &'a D, pub(crate) usize);
+
+impl<D: PairwiseDistances + ?Sized> Values for DistancesFrom<'_, D> {
+    fn value(&self, place: usize) -> f64 {
+        self.0.exact(self.1, place)
+    }
+
+    fn both(&self, places: [usize; 2]) -> [f64; 2] {
+        self.0.exact_both(self.1, places)
+    }
 }
 
 /// Rows of one panel, kept from one question to the next.
@@ -58,28 +79,39 @@ pub(crate) struct BandPairs<'a> {
     metric: Metric,
     /// If it was made together with the panels.
     outline: Option<Outline>,
-    panels: Vec<Panel>,
+    panels: Vec<Panel<'a>>,
     /// Of every reference.
     factors: Vec<Row>,
     squares: Vec<Row>,
     radii: Vec<Row>,
-    kept: Option<Vec<f32>>,
+    kept: Option<Lent<'a, f32>>,
 }
 
 impl<'a> BandPairs<'a> {
-    pub(crate) fn new(band: &'a BandMemory, matrix: &'a [f32], axis_len: usize) -> Self {
-        Self::of(band, matrix, axis_len, Numbers::fastest(band.width()))
+    pub(crate) fn new(
+        band: &'a BandMemory,
+        matrix: &'a [f32],
+        axis_len: usize,
+        buffers: &'a Buffers,
+    ) -> Self {
+        Self::of(band, matrix, axis_len, Numbers::fastest(band.width()), buffers)
     }
 
-    fn of(band: &'a BandMemory, matrix: &'a [f32], axis_len: usize, numbers: Numbers) -> Self {
-        let keep = |copies: &Copies| Panel::new(copies, numbers);
+    fn of(
+        band: &'a BandMemory,
+        matrix: &'a [f32],
+        axis_len: usize,
+        numbers: Numbers,
+        buffers: &'a Buffers,
+    ) -> Self {
+        let keep = |copies: &Copies<'_>| Panel::new(copies, numbers, buffers);
         let (outline, panels) = match numbers {
             // Both of very many references would take half as much memory again.
             Numbers::Float if band.len() > MOST_KEPT => {
-                (None, band.map_panels(matrix, axis_len, keep))
+                (None, band.map_panels(matrix, axis_len, &buffers.rows, keep))
             }
             Numbers::Float | Numbers::Integer => {
-                let (outline, panels) = band.outline(matrix, axis_len, keep);
+                let (outline, panels) = band.outline(matrix, axis_len, &buffers.rows, keep);
                 (Some(outline), panels)
             }
         };
@@ -101,7 +133,7 @@ impl<'a> BandPairs<'a> {
         };
         let is_narrow = band.width() < NARROW;
         if band.len() <= if is_narrow { MOST_KEPT_NARROW } else { MOST_KEPT } {
-            pairs.kept = Some(pairs.all_bounds());
+            pairs.kept = Some(pairs.all_bounds(buffers.bounds.lend()));
         }
         pairs
     }
@@ -110,26 +142,25 @@ impl<'a> BandPairs<'a> {
     pub(crate) fn into_outline(self) -> Outline {
         let Self { band, matrix, axis_len, outline, panels, kept, .. } = self;
         drop((panels, kept));
-        outline.unwrap_or_else(|| band.outline(matrix, axis_len, |_| ()).0)
+        outline.unwrap_or_else(|| band.outline(matrix, axis_len, &Spare::default(), |_| ()).0)
     }
 
     /// Every bound once, mirrored.
-    fn all_bounds(&self) -> Vec<f32> {
+    fn all_bounds(&self, mut all: Lent<'a, f32>) -> Lent<'a, f32> {
         let stride = self.stride();
-        let mut all = vec![0.0; stride * stride];
+        all.resize(stride * stride, 0.0);
         let blocks = all.chunks_mut(BLOCK * PANEL * stride).enumerate().collect();
         parallel::for_each(blocks, |(block, rows): (usize, &mut [f32])| {
             // Panels before these see them in their own rows.
             self.fill(block * BLOCK, |panel| panel - panel % 2, rows);
         });
+        let mut turned = [[0.0; PANEL]; PANEL];
         for panel in 1..self.panels.len() {
             let (before, rows) = all.split_at_mut(panel * PANEL * stride);
             for (other, before) in before.chunks_exact(PANEL * stride).enumerate() {
-                let from: [&Row; PANEL] =
-                    std::array::from_fn(|row| row_of(before, row * stride + panel * PANEL));
-                for (at, row) in rows.chunks_exact_mut(stride).take(PANEL).enumerate() {
-                    let mirrored = from.map(|from| from[at]);
-                    row[other * PANEL..][..PANEL].copy_from_slice(&mirrored);
+                turn(Isa::best(), &before[panel * PANEL..], stride, &mut turned);
+                for (turned, row) in turned.iter().zip(rows.chunks_exact_mut(stride)) {
+                    row[other * PANEL..][..PANEL].copy_from_slice(turned);
                 }
             }
         }
@@ -232,11 +263,6 @@ fn bound(
     }
 }
 
-/// Sixteen bounds from place `at` on.
-fn row_of(bounds: &[f32], at: usize) -> &Row {
-    bounds[at..].first_chunk().unwrap_or(&[0.0; PANEL])
-}
-
 /// A little less than one: bounds are rounded down.
 const DOWN: f32 = 1.0 - 1e-5;
 
@@ -263,6 +289,10 @@ impl PairwiseDistances for BandPairs<'_> {
     fn exact(&self, from: usize, to: usize) -> f64 {
         self.band.distance(self.matrix, self.axis_len, from, to)
     }
+
+    fn exact_both(&self, from: usize, to: [usize; 2]) -> [f64; 2] {
+        self.band.distances(self.matrix, self.axis_len, from, to)
+    }
 }
 
 #[cfg(test)]
@@ -286,7 +316,8 @@ mod tests {
             let layout = BandLayout::new(width, width, width).unwrap();
             let memory = BandMemory::for_layout(&matrix, &layout, metric).remove(0);
             let numbers = if is_integer { Numbers::Integer } else { Numbers::Float };
-            let mut pairs = BandPairs::of(&memory, &matrix, width, numbers);
+            let buffers = Buffers::default();
+            let mut pairs = BandPairs::of(&memory, &matrix, width, numbers, &buffers);
             if !is_kept {
                 pairs.kept = None;
             }
@@ -299,10 +330,8 @@ mod tests {
                     let exact = pairs.exact(from, to);
                     prop_assert!(f64::from(bound) <= exact, "{} {} {}", metric, bound, exact);
                     // Where references are well apart, the bound says so; zero vectors have none.
-                    // Twelve bits see less.
                     let is_zero = from % 9 == 7 || to % 9 == 7;
-                    let well_apart = if is_integer { 0.05 } else { 1e-3 };
-                    if spread == 1.0 && exact > well_apart && !is_zero {
+                    if spread == 1.0 && exact > 0.05 && !is_zero {
                         prop_assert!(f64::from(bound) > 0.9 * exact, "{} {}", bound, exact);
                     }
                 }

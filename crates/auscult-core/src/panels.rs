@@ -6,6 +6,7 @@ use multiversion::multiversion;
 use crate::{
     copies::{Copies, Line, PANEL, ROUNDING, Row},
     products::{Products, multiply},
+    spare::{Buffers, Lent},
 };
 
 /// What the numbers of a copy are.
@@ -28,9 +29,9 @@ impl Numbers {
 }
 
 /// Sixteen copies side by side.
-#[derive(Debug, Clone)]
-pub(crate) struct Panel {
-    rows: Rows,
+#[derive(Debug)]
+pub(crate) struct Panel<'a> {
+    rows: Rows<'a>,
     /// What each copy's numbers are multiplied with.
     pub(crate) factors: Row,
     /// Squared length of each copy.
@@ -39,38 +40,40 @@ pub(crate) struct Panel {
     pub(crate) radii: Row,
 }
 
-#[derive(Debug, Clone)]
-enum Rows {
+#[derive(Debug)]
+enum Rows<'a> {
     /// One a position.
-    Float(Vec<Line<f32>>),
+    Float(Lent<'a, Line<f32>>),
     /// One a pair of positions.
-    Integer(Vec<PairLane>),
+    Integer(Lent<'a, PairLane>),
 }
 
 /// Positions of f32 that are multiplied before the sums are put aside: a chunk of all panels of a
 /// few hundred references stays in the second cache, and short sums round less.
 const CHUNK: usize = 256;
 
-impl Panel {
-    pub(crate) fn new(copies: &Copies, numbers: Numbers) -> Self {
-        let (squares, radii) = (copies.squares, copies.radii);
+impl<'a> Panel<'a> {
+    pub(crate) fn new(copies: &Copies<'_>, numbers: Numbers, buffers: &'a Buffers) -> Self {
         match numbers {
             Numbers::Float => {
-                let rows = Rows::Float(copies.rows().to_vec());
-                Self { rows, factors: [1.0; PANEL], squares, radii }
+                let mut rows = buffers.rows.lend();
+                rows.extend_from_slice(copies.rows());
+                let (squares, radii) = (copies.squares, copies.radii);
+                Self { rows: Rows::Float(rows), factors: [1.0; PANEL], squares, radii }
             }
-            Numbers::Integer => Self::of_integers(copies),
+            Numbers::Integer => Self::of_integers(copies, buffers.pairs.lend()),
         }
     }
 
-    fn of_integers(copies: &Copies) -> Self {
+    fn of_integers(copies: &Copies<'_>, mut rows: Lent<'a, PairLane>) -> Self {
         let (largest, width) = (copies.largest, copies.rows().len());
         let factors = largest.map(|largest| largest / f32::from(PANEL_LIMIT));
         let inverses = largest.map(|largest| f32::from(PANEL_LIMIT) / largest);
-        let mut rows = Vec::with_capacity(width.div_ceil(2));
-        let (mut squares, mut errors) = ([0.0_f64; PANEL], [0.0; PANEL]);
+        let (mut squares, mut errors) = ([0.0; PANEL], [0.0; PANEL]);
         round(copies, &inverses, &factors, &mut rows, &mut squares, &mut errors);
-        let mut panel = Self { rows: Rows::Integer(rows), factors, ..Self::nothing() };
+        // Where nothing is known, the copy says nothing.
+        let (nothing, rows) = ([f32::INFINITY; PANEL], Rows::Integer(rows));
+        let mut panel = Self { rows, factors, squares: [0.0; PANEL], radii: nothing };
         for lane in 0..PANEL {
             let factor = f64::from(factors[lane]);
             panel.squares[lane] = (squares[lane] * factor * factor) as f32;
@@ -83,16 +86,6 @@ impl Panel {
             }
         }
         panel
-    }
-
-    /// Copies that say nothing.
-    fn nothing() -> Self {
-        Self {
-            rows: Rows::Float(Vec::new()),
-            factors: [0.0; PANEL],
-            squares: [0.0; PANEL],
-            radii: [f32::INFINITY; PANEL],
-        }
     }
 
     /// Chunks a product is computed in.
@@ -112,7 +105,7 @@ impl Panel {
     }
 
     /// Products of a chunk of these copies with those of two others, of the same numbers.
-    pub(crate) fn multiply(&self, others: [&Self; 2], chunk: usize, products: &mut Products) {
+    pub(crate) fn multiply(&self, others: [&Panel<'_>; 2], chunk: usize, products: &mut Products) {
         fn part<T>(rows: &[T], size: usize, chunk: usize) -> &[T] {
             &rows[chunk * size..rows.len().min((chunk + 1) * size)]
         }
@@ -134,7 +127,7 @@ impl Panel {
 /// Rounds to integers in pairs of positions; also sums their squares, and the squared errors.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx512bw+avx2", "x86_64+avx2"))]
 fn round(
-    copies: &Copies,
+    copies: &Copies<'_>,
     inverses: &Row,
     factors: &Row,
     rows: &mut Vec<PairLane>,
@@ -143,18 +136,25 @@ fn round(
 ) {
     /// Adding it leaves the nearest integer in the low bits.
     const ROUND: f32 = 12_582_912.0;
-    rows.extend(copies.pairs().iter().map(|[Line(left), Line(right)]| {
-        let mut lanes = [0; PANEL];
-        for lane in 0..PANEL {
-            let [a, b] = [left[lane], right[lane]].map(|value| value * inverses[lane] + ROUND);
-            let difference = left[lane] - (a - ROUND) * factors[lane];
-            errors[lane] += difference * difference;
-            let difference = right[lane] - (b - ROUND) * factors[lane];
-            errors[lane] += difference * difference;
-            let square = (a - ROUND) * (a - ROUND) + (b - ROUND) * (b - ROUND);
-            squares[lane] += f64::from(square);
-            lanes[lane] = (a.to_bits() & 0xFFFF) | b.to_bits() << 16;
+    // Few enough squares to be added in f32.
+    for pairs in copies.pairs().chunks(16) {
+        let mut sums = [0.0_f32; PANEL];
+        rows.extend(pairs.iter().map(|[Line(left), Line(right)]| {
+            let mut lanes = [0; PANEL];
+            for lane in 0..PANEL {
+                let [a, b] = [left[lane], right[lane]].map(|value| value * inverses[lane] + ROUND);
+                let difference = left[lane] - (a - ROUND) * factors[lane];
+                errors[lane] += difference * difference;
+                let difference = right[lane] - (b - ROUND) * factors[lane];
+                errors[lane] += difference * difference;
+                let square = (a - ROUND) * (a - ROUND) + (b - ROUND) * (b - ROUND);
+                sums[lane] += square;
+                lanes[lane] = (a.to_bits() & 0xFFFF) | b.to_bits() << 16;
+            }
+            PairLane(lanes)
+        }));
+        for (square, &sum) in squares.iter_mut().zip(&sums) {
+            *square += f64::from(sum);
         }
-        PairLane(lanes)
-    }));
+    }
 }

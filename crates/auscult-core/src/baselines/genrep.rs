@@ -176,7 +176,7 @@ fn mixtures(source: &[f32], target: &[f32], partners: Partners) -> Vec<Vec<f32>>
         let plain = |vector| Scaled { vector, factor: 1.0 };
         // A stable sort: the smaller index comes first among equals.
         rows.sort_by_cached_key(|row| {
-            Metric::SquaredEuclidean.between(plain(row), plain(target)).to_bits()
+            Metric::SquaredEuclidean.between(plain(row), [plain(target)])[0].to_bits()
         });
         rows.truncate(count);
     }

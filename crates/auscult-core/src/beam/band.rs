@@ -200,7 +200,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{BandLayout, Metric, testing::clustered};
+    use crate::{BandLayout, Metric, spare::Spare, testing::clustered};
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
@@ -220,7 +220,7 @@ mod tests {
             let memory = BandMemory::for_layout(matrix, &layout, metric).remove(0);
             let scales = (0..count).map(|at| 1e-3 + (at * 7 % 11) as f64).collect();
             let fit = BandFit { scales, exponent: 0.5, divisor: 1.5, typical: 1.0 };
-            let (outline, _) = memory.outline(matrix, width, |_| ());
+            let (outline, _) = memory.outline(matrix, width, &Spare::default(), |_| ());
             let band = FittedBand::new(memory, outline, fit, rule);
             for query in queries.chunks(width).chain(matrix.chunks(width).take(3)) {
                 prop_assert_eq!(

@@ -9,9 +9,10 @@ use crate::{
     lists::Lists,
     memory::BandMemory,
     outline::Outline,
-    pairs::{BandPairs, PairwiseDistances, RowBuffer},
+    pairs::{BandPairs, DistancesFrom, PairwiseDistances, RowBuffer},
     parallel,
     search::Search,
+    spare::Buffers,
 };
 
 use super::{Beam, band::mean};
@@ -39,8 +40,9 @@ impl Beam {
         band: &BandMemory,
         matrix: &[f32],
         groups: &Groups,
+        buffers: &Buffers,
     ) -> (BandFit, Outline, LeftOutBand) {
-        let distances = BandPairs::new(band, matrix, self.layout.axis_len());
+        let distances = BandPairs::new(band, matrix, self.layout.axis_len(), buffers);
         let neighbours = self.settings.neighbours;
         let scales = LocalScales::compute(&distances, neighbours, groups.members());
         let (exponent, divisor) = self.normalisation(&distances);
@@ -121,7 +123,7 @@ impl Beam {
                         // Nothing is below NaN.
                         ratios[reference] = f32::NAN;
                     }
-                    let nearest = search.smallest(ratios, exact, 1);
+                    let nearest = search.smallest(ratios, &exact, 1);
                     return nearest.first().map(|&(_, other)| ratio(other));
                 }
                 // The memory as it is without the group.
@@ -133,7 +135,7 @@ impl Beam {
                 }
                 ratios.resize(bounds.len(), 0.0);
                 multiply(bounds, memory, ratios);
-                let smallest = search.smallest(ratios, ratio, 1).first().map(|&(value, _)| value);
+                let smallest = search.smallest(ratios, &ratio, 1).first().map(|&(value, _)| value);
                 for &(reference, _) in changed.of(group) {
                     memory[reference] = inverses[reference];
                 }
@@ -164,7 +166,7 @@ fn left_out_pairs(distances: &BandPairs<'_>, scales: &LocalScales) -> Vec<(f64, 
     let scratch = || (RowBuffer::default(), Search::default());
     parallel::map(distances.len(), scratch, |(buffer, search), index| {
         let bounds = distances.lower_bounds(index, buffer);
-        let nearest = search.smallest(bounds, |other| distances.exact(index, other), 1);
+        let nearest = search.smallest(bounds, &DistancesFrom(distances, index), 1);
         nearest.first().map(|&(distance, other)| (distance, scales.without(other, index)))
     })
     .into_iter()

@@ -15,7 +15,11 @@ pub use self::{
 };
 use crate::{
     BandScore, ClipScore, ClipVectors, Detector, Error, References, Result, Scorer, View,
-    ViewScore, groups::Groups, memory::BandMemory, parallel,
+    ViewScore,
+    groups::Groups,
+    memory::BandMemory,
+    parallel,
+    spare::{Buffers, Spare},
 };
 
 impl Detector for Beam {
@@ -45,12 +49,13 @@ impl Beam {
         let views = self.prepare(&references)?;
         let mut fitted_views = Vec::with_capacity(views.len());
         let mut left_out_views = Vec::with_capacity(views.len());
+        let buffers = Buffers::default();
         for (view, memories) in views {
             let matrix = references.matrix(view).unwrap_or_default();
             let (bands, left_out): (Vec<_>, Vec<_>) = memories
                 .into_iter()
                 .map(|memory| {
-                    let (fit, outline, left_out) = self.fit_band(&memory, matrix, groups);
+                    let (fit, outline, left_out) = self.fit_band(&memory, matrix, groups, &buffers);
                     (FittedBand::new(memory, outline, fit, self.settings.rule), left_out)
                 })
                 .unzip();
@@ -258,11 +263,11 @@ impl FittedBeam {
         standardisation: Vec<Standardisation>,
     ) -> Result<Self> {
         let prepared = beam.prepare(&references)?;
-        let (rule, axis_len) = (beam.settings.rule, references.axis_len());
+        let (rule, axis_len, spare) = (beam.settings.rule, references.axis_len(), Spare::default());
         let views = prepared.into_iter().zip(fits).map(|((view, memories), fits)| {
             let matrix = references.matrix(view).unwrap_or_default();
             let band = |(memory, fit): (BandMemory, BandFit)| {
-                let (outline, _) = memory.outline(matrix, axis_len, |_| ());
+                let (outline, _) = memory.outline(matrix, axis_len, &spare, |_| ());
                 FittedBand::new(memory, outline, fit, rule)
             };
             FittedView { view, bands: memories.into_iter().zip(fits).map(band).collect() }
