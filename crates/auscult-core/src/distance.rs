@@ -34,12 +34,18 @@ named_choices!(Metric, "metric", {
 impl Metric {
     /// The factor that prepares a vector: 1 / |v|, 0 for a zero vector, 1 where length counts.
     pub(crate) fn factor(self, vector: &[f32]) -> f64 {
+        let [factor] = self.factors([vector]);
+        factor
+    }
+
+    /// The factors of several vectors of equal length at once.
+    pub(crate) fn factors<const N: usize>(self, vectors: [&[f32]; N]) -> [f64; N] {
         match self {
-            Self::Cosine | Self::UnitEuclidean => {
-                let norm = squared_length(vector).sqrt();
+            Self::Cosine | Self::UnitEuclidean => squared_lengths(vectors).map(|square| {
+                let norm = square.sqrt();
                 if norm > 0.0 { 1.0 / norm } else { 0.0 }
-            }
-            Self::Euclidean | Self::SquaredEuclidean => 1.0,
+            }),
+            Self::Euclidean | Self::SquaredEuclidean => [1.0; N],
         }
     }
 
@@ -84,21 +90,28 @@ pub(crate) struct Scaled<'a> {
 /// widest machines: one alone would wait for itself.
 const LANES: usize = 16;
 
-/// Sum of squares, as [`squared_differences`] adds them.
+/// Sums of squares, as [`squared_differences`] adds them.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
-fn squared_length(vector: &[f32]) -> f64 {
-    let square = |value: f32| f64::from(value) * f64::from(value);
-    let mut sums = [0.0; LANES];
-    let (chunks, rest) = vector.as_chunks::<LANES>();
-    for chunk in chunks {
+fn squared_lengths<const N: usize>(vectors: [&[f32]; N]) -> [f64; N] {
+    let (chunk_count, mut sums) = (vectors[0].len() / LANES, [[0.0; LANES]; N]);
+    let mut chunks = [vectors[0].as_chunks::<LANES>().0; N];
+    for (chunks, vector) in chunks.iter_mut().zip(&vectors) {
+        *chunks = &vector.as_chunks().0[..chunk_count];
+    }
+    for at in 0..chunk_count {
         for lane in 0..LANES {
-            sums[lane] += square(chunk[lane]);
+            for number in 0..N {
+                let value = f64::from(chunks[number][at][lane]);
+                sums[number][lane] += value * value;
+            }
         }
     }
-    for (sum, &value) in sums.iter_mut().zip(rest) {
-        *sum += square(value);
+    for (sums, vector) in sums.iter_mut().zip(&vectors) {
+        for (sum, &value) in sums.iter_mut().zip(&vector[chunk_count * LANES..]) {
+            *sum += f64::from(value) * f64::from(value);
+        }
     }
-    total(sums)
+    sums.map(total)
 }
 
 /// Sums of (left - right)^2 of the scaled vectors, of several at once because they come from far
@@ -178,7 +191,10 @@ mod tests {
             a in prop::collection::vec(prop::num::f32::NORMAL | prop::num::f32::ZERO, 0..40),
         ) {
             let [whole, nothing] = [1.0, 0.0].map(|factor| Scaled { vector: &a, factor });
-            prop_assert_eq!([squared_length(&a)], squared_differences(whole, [nothing]));
+            prop_assert_eq!(squared_lengths([&a]), squared_differences(whole, [nothing]));
+            let reversed: Vec<f32> = a.iter().rev().copied().collect();
+            let both = squared_lengths([&reversed, &a]);
+            prop_assert_eq!([both[1]], squared_lengths([&a]));
         }
 
         #[test]

@@ -226,13 +226,21 @@ pub(crate) struct BandMemory {
     factors: Vec<f64>,
 }
 
+/// References that are read at once: they come from far away.
+const AT_ONCE: usize = 4;
+
 impl BandMemory {
     /// Prepares every band of a layout for one view's matrix.
     pub(crate) fn for_layout(matrix: &[f32], layout: &BandLayout, metric: Metric) -> Vec<Self> {
         let rows: Vec<&[f32]> = matrix.chunks_exact(layout.axis_len()).collect();
         let prepare = |band: &Range<usize>| {
-            let factor = |(): &mut (), index: usize| metric.factor(&rows[index][band.clone()]);
-            let factors = parallel::map(rows.len(), || (), factor);
+            let of = |(): &mut (), group: usize| {
+                let row = |at: usize| rows[(group * AT_ONCE + at).min(rows.len() - 1)];
+                metric.factors::<AT_ONCE>(std::array::from_fn(|at| &row(at)[band.clone()]))
+            };
+            let factors = parallel::map(rows.len().div_ceil(AT_ONCE), || (), of);
+            let mut factors = factors.into_flattened();
+            factors.truncate(rows.len());
             Self { band: band.clone(), metric, factors }
         };
         layout.bands().iter().map(prepare).collect()
