@@ -1,7 +1,7 @@
 //! Studies of synthetic machines, short clips.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use auscult_core::{BandSettings, ClipSettings, Provenance};
+use auscult_core::{BandSettings, ClipSettings, Provenance, features::FrontEnds};
 use auscult_testing::{ClipRecipe, Machine};
 use auscult_tuning::{
     Candidate, Evaluation, Kind, NormalClip, Ranking, Study, StudySettings, StudyState, grid,
@@ -34,7 +34,9 @@ fn candidates(count: usize) -> Vec<Candidate> {
 
 fn evaluate(study: &Study, candidates: &[Candidate]) -> Vec<Evaluation> {
     let evaluate = |candidate: &Candidate| {
-        let features = study.features(&candidate.front_end, &|| true).unwrap().unwrap();
+        let front_end =
+            FrontEnds::built_in().build(&candidate.front_end, CLIP.check().unwrap()).unwrap();
+        let features = study.features(&*front_end, &|| true).unwrap().unwrap();
         study.evaluate(&features, candidate).unwrap()
     };
     candidates.iter().map(evaluate).collect()
