@@ -3,7 +3,11 @@
 use std::sync::Arc;
 
 use super::{Axis, Extractor, FrontEnd, FrontEndIdentity};
-use crate::{BandSettings, ClipVectors, Error, Result, beam::MemberSettings, pooling::View};
+use crate::{
+    BandSettings, ClipVectors, Error, Result,
+    beam::{MemberSettings, Normalisation},
+    pooling::View,
+};
 
 /// Front ends that score together; see [`crate::beam::EnsembleSettings`].
 ///
@@ -80,6 +84,8 @@ impl FrontEnd for Ensemble {
             name: member.identity().name,
             positions: member.axis().len(),
             bands: member.default_bands(),
+            start: None,
+            normalisation: None,
         };
         self.members.iter().map(member).collect()
     }
@@ -89,6 +95,109 @@ impl FrontEnd for Ensemble {
             (member.extractor(), ClipVectors::for_front_end(&**member))
         };
         Box::new(EnsembleExtractor { parts: self.members.iter().map(part).collect() })
+    }
+}
+
+/// A front end whose vectors several members score, each in its own form: with plain distances, or
+/// normalised by local density.
+///
+/// The vectors are computed and kept once; [`crate::beam::BeamSettings`] made for it have the members.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use auscult_core::{
+///     BeamSettings, ClipSettings, Method, beam::Normalisation,
+///     features::{Forms, FrontEndSettings},
+/// };
+///
+/// let length = ClipSettings::default().check()?;
+/// let mfcc = FrontEndSettings::named("mfcc", None)?.build(length)?;
+/// let both = [Normalisation::Raw, Normalisation::Density].map(|form| (Arc::clone(&mfcc), Some(form)));
+/// let front_end = Forms::join(both.to_vec())?;
+/// assert_eq!(front_end.identity(), mfcc.identity());
+/// let detector = BeamSettings::paper(Method::Beam, &*front_end);
+/// assert_eq!(detector.ensemble.map(|ensemble| ensemble.members.len()), Some(2));
+/// # Ok::<(), auscult_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Forms {
+    front_end: Arc<dyn FrontEnd>,
+    members: Vec<MemberSettings>,
+}
+
+impl Forms {
+    /// Puts members together, each a front end and its form; equal front ends become one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] with fewer than two members, or the same one twice.
+    pub fn join(
+        members: Vec<(Arc<dyn FrontEnd>, Option<Normalisation>)>,
+    ) -> Result<Arc<dyn FrontEnd>> {
+        let mut distinct: Vec<(usize, Arc<dyn FrontEnd>)> = Vec::new();
+        let mut settings: Vec<MemberSettings> = Vec::new();
+        let mut end = 0;
+        for (front_end, normalisation) in members {
+            let identity = front_end.identity();
+            let known = distinct.iter().find(|(_, known)| known.identity() == identity);
+            let start = known.map_or(end, |(start, _)| *start);
+            if start == end {
+                end += front_end.axis().len();
+                distinct.push((start, Arc::clone(&front_end)));
+            }
+            settings.push(MemberSettings {
+                name: identity.name,
+                positions: front_end.axis().len(),
+                bands: front_end.default_bands(),
+                start: Some(start),
+                normalisation,
+            });
+        }
+        let repeated = settings.iter().enumerate().find(|(at, one)| settings[..*at].contains(one));
+        if let Some((_, member)) = repeated {
+            let (allowed, got) =
+                ("two different ones or more", format!("{} twice", member.label()));
+            return Err(Error::setting("front ends of an ensemble", allowed, got));
+        }
+        let mut front_ends: Vec<Arc<dyn FrontEnd>> =
+            distinct.into_iter().map(|(_, front_end)| front_end).collect();
+        let shares = front_ends.len() < settings.len();
+        let front_end: Arc<dyn FrontEnd> = match (front_ends.len(), front_ends.pop()) {
+            (1, Some(only)) if shares => only,
+            (_, last) => Arc::new(Ensemble::new(front_ends.into_iter().chain(last).collect())?),
+        };
+        if !shares && settings.iter().all(|member| member.normalisation.is_none()) {
+            return Ok(front_end);
+        }
+        Ok(Arc::new(Self { front_end, members: settings }))
+    }
+}
+
+impl FrontEnd for Forms {
+    fn identity(&self) -> FrontEndIdentity {
+        self.front_end.identity()
+    }
+
+    fn axis(&self) -> &Axis {
+        self.front_end.axis()
+    }
+
+    fn views(&self) -> &'static [View] {
+        self.front_end.views()
+    }
+
+    fn default_bands(&self) -> BandSettings {
+        self.front_end.default_bands()
+    }
+
+    fn members(&self) -> Vec<MemberSettings> {
+        self.members.clone()
+    }
+
+    fn extractor(&self) -> Box<dyn Extractor> {
+        self.front_end.extractor()
     }
 }
 
