@@ -9,7 +9,7 @@ use anyhow::Context;
 use auscult_core::{
     ClipLength, FrontEnd, FrontEndIdentity, FrontEndSettings, Model,
     beam::{FORM_SEPARATOR, Normalisation},
-    features::{Axis, Forms, FrontEndSource, SEPARATOR},
+    features::{Axis, Ensemble, Forms, FrontEndSource, SEPARATOR},
 };
 use auscult_encoders::{Bundled, EncoderFrontEnd, EncoderLibrary, EncoderRequest};
 use auscult_training::autoencoder::{AutoencoderFrontEnd, Form, SpectrogramFrontEnd};
@@ -79,10 +79,11 @@ pub(crate) fn axis_of_model(model: &Model) -> anyhow::Result<Axis> {
     let (Some(members), Some(ensemble)) = (identity.members(), &settings.detector.ensemble) else {
         return axis(identity, model.references().axis_len());
     };
-    let axes = members
-        .iter()
-        .zip(ensemble.parts())
-        .map(|(member, part)| Ok((member.name.clone(), axis(member, part.len())?)));
+    let names = Ensemble::member_names(&members);
+    let axes = names
+        .into_iter()
+        .zip(members.iter().zip(ensemble.parts()))
+        .map(|(name, (member, part))| Ok((name, axis(member, part.len())?)));
     Ok(Axis::joined(axes.collect::<anyhow::Result<_>>()?))
 }
 

@@ -127,6 +127,22 @@ fn reasons_say_which_member_spoke() {
 }
 
 #[test]
+fn members_of_one_name_are_told_by_their_forms() {
+    let mfcc = |convention| {
+        let settings = FrontEndSettings::named("mfcc", Some(convention)).unwrap();
+        (settings.build(CLIP.check().unwrap()).unwrap(), None)
+    };
+    let front_end = Forms::join(vec![mfcc("kaldi"), mfcc("librosa")]).unwrap();
+    let model = model(&*front_end, 0..8, Combine::Mean);
+    let clip = vectors(&*front_end, &sound(99, 0.3));
+    let scored = model.score(&clip).unwrap();
+    let explanation = Explanation::new(&model, front_end.axis(), &clip, &scored);
+    for part in ["mfcc (kaldi)", "mfcc (librosa)"] {
+        assert!(explanation.bands.iter().any(|band| band.part == part), "{part}");
+    }
+}
+
+#[test]
 fn an_ensemble_has_the_views_all_members_have() {
     let mixed = Ensemble::new(vec![member("log-mel"), member("lpc")]).unwrap();
     assert_eq!(mixed.views(), [View::Mean]);

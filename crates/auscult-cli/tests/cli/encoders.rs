@@ -248,6 +248,18 @@ fn the_raw_and_the_normalised_form_of_a_front_end_score_together() {
         let line = format!("fit normal -o m --clip-seconds 1 {options}");
         run(&sandbox, &line).exits(2).says(reason);
     }
+    let line = "features check --clip-seconds 1 --front-end ced@raw+mfcc --npy f.npy";
+    run(&sandbox, line).exits(2).says("say how scores are made, not vectors");
+}
+
+#[test]
+fn recordings_too_short_for_a_clip_name_the_option() {
+    let sandbox = Sandbox::new();
+    sandbox.record("normal", 1..3, 2);
+    let ran = run(&sandbox, "fit normal -o m --front-end ced").exits(2);
+    assert!(ran.stderr.contains("or fit shorter clips (--clip-seconds)"), "{ran:#?}");
+    let ran = run(&sandbox, "fit normal -o m --front-end ced --clip-seconds 1.5").exits(0);
+    assert!(ran.stderr.contains("or fit shorter clips (--clip-seconds)"), "{ran:#?}");
 }
 
 #[test]

@@ -49,10 +49,20 @@ impl Ensemble {
             let allowed = "two different ones or more";
             return Err(Error::setting("front ends of an ensemble", allowed, names.join(", ")));
         }
-        let axes = members.iter().map(|member| (member.identity().name, member.axis().clone()));
+        let names = Self::member_names(&identities);
+        let axes = names.into_iter().zip(members.iter().map(|member| member.axis().clone()));
         let one_view = members.iter().find(|member| member.views().len() < 2);
         let views = one_view.or(members.first()).map_or(&[View::Mean][..], |member| member.views());
         Ok(Self { axis: Axis::joined(axes.collect()), members, views })
+    }
+
+    /// What members are called in reasons: by their name, with their form where that is not enough.
+    pub fn member_names(identities: &[FrontEndIdentity]) -> Vec<String> {
+        let name = |identity: &FrontEndIdentity| {
+            let of_name = identities.iter().filter(|other| other.name == identity.name);
+            if of_name.count() > 1 { identity.to_string() } else { identity.name.clone() }
+        };
+        identities.iter().map(name).collect()
     }
 }
 
@@ -80,14 +90,17 @@ impl FrontEnd for Ensemble {
     }
 
     fn members(&self) -> Vec<MemberSettings> {
-        let member = |member: &Arc<dyn FrontEnd>| MemberSettings {
-            name: member.identity().name,
+        let identities: Vec<FrontEndIdentity> =
+            self.members.iter().map(|member| member.identity()).collect();
+        let names = Self::member_names(&identities);
+        let member = |(member, name): (&Arc<dyn FrontEnd>, String)| MemberSettings {
+            name,
             positions: member.axis().len(),
             bands: member.default_bands(),
             start: None,
             normalisation: None,
         };
-        self.members.iter().map(member).collect()
+        self.members.iter().zip(names).map(member).collect()
     }
 
     fn extractor(&self) -> Box<dyn Extractor> {
@@ -136,37 +149,38 @@ impl Forms {
     pub fn join(
         members: Vec<(Arc<dyn FrontEnd>, Option<Normalisation>)>,
     ) -> Result<Arc<dyn FrontEnd>> {
-        let mut distinct: Vec<(usize, Arc<dyn FrontEnd>)> = Vec::new();
-        let mut settings: Vec<MemberSettings> = Vec::new();
-        let mut end = 0;
+        let mut distinct: Vec<Arc<dyn FrontEnd>> = Vec::new();
+        let mut forms: Vec<(usize, Option<Normalisation>)> = Vec::new();
         for (front_end, normalisation) in members {
             let identity = front_end.identity();
-            let known = distinct.iter().find(|(_, known)| known.identity() == identity);
-            let start = known.map_or(end, |(start, _)| *start);
-            if start == end {
-                end += front_end.axis().len();
-                distinct.push((start, Arc::clone(&front_end)));
+            let known = distinct.iter().position(|known| known.identity() == identity);
+            forms.push((known.unwrap_or(distinct.len()), normalisation));
+            if known.is_none() {
+                distinct.push(front_end);
             }
-            settings.push(MemberSettings {
-                name: identity.name,
-                positions: front_end.axis().len(),
-                bands: front_end.default_bands(),
-                start: Some(start),
-                normalisation,
-            });
         }
+        let identities: Vec<FrontEndIdentity> =
+            distinct.iter().map(|front_end| front_end.identity()).collect();
+        let names = Ensemble::member_names(&identities);
+        let start = |index: usize| distinct[..index].iter().map(|one| one.axis().len()).sum();
+        let member = |&(index, normalisation): &(usize, _)| MemberSettings {
+            name: names[index].clone(),
+            positions: distinct[index].axis().len(),
+            bands: distinct[index].default_bands(),
+            start: Some(start(index)),
+            normalisation,
+        };
+        let settings: Vec<MemberSettings> = forms.iter().map(member).collect();
         let repeated = settings.iter().enumerate().find(|(at, one)| settings[..*at].contains(one));
         if let Some((_, member)) = repeated {
             let (allowed, got) =
                 ("two different ones or more", format!("{} twice", member.label()));
             return Err(Error::setting("front ends of an ensemble", allowed, got));
         }
-        let mut front_ends: Vec<Arc<dyn FrontEnd>> =
-            distinct.into_iter().map(|(_, front_end)| front_end).collect();
-        let shares = front_ends.len() < settings.len();
-        let front_end: Arc<dyn FrontEnd> = match (front_ends.len(), front_ends.pop()) {
-            (1, Some(only)) if shares => only,
-            (_, last) => Arc::new(Ensemble::new(front_ends.into_iter().chain(last).collect())?),
+        let shares = distinct.len() < settings.len();
+        let front_end: Arc<dyn FrontEnd> = match distinct.as_slice() {
+            [only] if shares => Arc::clone(only),
+            _ => Arc::new(Ensemble::new(distinct)?),
         };
         if !shares && settings.iter().all(|member| member.normalisation.is_none()) {
             return Ok(front_end);
