@@ -264,11 +264,13 @@ impl Encoder {
     pub(crate) fn check_layers(&self, layers: &[usize]) -> Result<()> {
         let (depth, last) = (self.depth(), self.last_layer());
         if let Some(layer) = layers.iter().find(|&&layer| layer > last) {
-            let mut allowed = format!("0 (the input of the first block) to {depth}");
-            if last > depth {
-                allowed += &format!(" or {last} (the normalised output)");
-            }
-            let allowed = format!("{allowed} for {}", self.name());
+            let blocks = format!("0 (the input of the first block) to {depth}");
+            let all = if last > depth {
+                format!("{blocks} or {last} (the normalised output)")
+            } else {
+                blocks
+            };
+            let allowed = format!("{all} for {}", self.name());
             return Err(Error::setting("layer", allowed, layer));
         }
         if layers.is_empty() || layers.windows(2).any(|pair| pair[0] >= pair[1]) {

@@ -93,7 +93,7 @@ impl EncoderFrontEnd {
         settings.check(&encoder)?;
         encoder.buffers(length)?;
         let axis = settings.axis(encoder.architecture(), encoder.width(), length)?;
-        Ok(Self { axis, encoder, settings, length })
+        Ok(Self { encoder, settings, length, axis })
     }
 
     /// The axis of the encoder a model file names, with `positions` in all; needs no weights.

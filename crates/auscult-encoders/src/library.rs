@@ -167,8 +167,8 @@ impl EncoderLibrary {
         if !request.layers.is_empty() {
             settings.layers.clone_from(&request.layers);
             settings.layers.sort_unstable();
-            if let Some(twice) = settings.layers.windows(2).find(|pair| pair[0] == pair[1]) {
-                let got = format!("{} twice", twice[0]);
+            if let Some([twice, ..]) = settings.layers.windows(2).find(|pair| pair[0] == pair[1]) {
+                let got = format!("{twice} twice");
                 return Err(Error::setting("layers", "different ones", got));
             }
         }
