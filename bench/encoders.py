@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Times a BEATs-size forward pass (12 x 768, 496 tokens) here, in PyTorch and in ONNX Runtime, and
-CED-tiny here, in turns, and writes every time and the medians to results/encoders/.
+"""Times forward passes of BEATs (12 x 768, 496 tokens) and EAT base (12 x 768, 513 tokens) here, in
+PyTorch and in ONNX Runtime, and CED-tiny here, in turns, and writes every time to results/encoders/.
 
-Weights are made up: times do not depend on them. PyTorch runs the same graph with fused attention;
-ONNX Runtime runs its export. Here the time includes the filter bank; there it does not.
+Weights are made up: times do not depend on them. PyTorch runs the same graphs with fused attention;
+ONNX Runtime runs their exports. Here the time includes the filter bank; there it does not.
 
 Then whole programs, one thread: from a WAV file to a vector with BEATs (a made-up PyTorch file) and with
 the bundled CED-tiny, with their peak memory. ONNX Runtime's threads do not spin between calls, so that
@@ -32,7 +32,7 @@ from torch.nn import functional
 from processes import peak_memory, timed_process
 
 
-class Block(nn.Module):
+class BeatsBlock(nn.Module):
     def __init__(self, width=768, heads=12, hidden=3072):
         super().__init__()
         self.heads = heads
@@ -52,7 +52,9 @@ class Block(nn.Module):
         return self.norm2(2.2133638 * x + self.fc2(functional.gelu(self.fc1(x))))
 
 
-class Encoder(nn.Module):
+class Beats(nn.Module):
+    frames = 998
+
     def __init__(self):
         super().__init__()
         self.patch = nn.Conv2d(1, 512, 16, 16, bias=False)
@@ -60,7 +62,7 @@ class Encoder(nn.Module):
         self.position = nn.Conv1d(768, 768, 128, padding=64, groups=16)
         self.start = nn.LayerNorm(768)
         self.bias = nn.Parameter(torch.randn(1, 12, 496, 496) * 0.1)
-        self.blocks = nn.ModuleList([Block() for _ in range(12)])
+        self.blocks = nn.ModuleList([BeatsBlock() for _ in range(12)])
 
     def forward(self, x):
         x = self.project(self.norm(self.patch(x).flatten(2).transpose(1, 2)))
@@ -69,6 +71,73 @@ class Encoder(nn.Module):
         for block in self.blocks:
             x = block(x, self.bias)
         return x
+
+
+class EatBlock(nn.Module):
+    def __init__(self, width=768, heads=12, hidden=3072):
+        super().__init__()
+        self.heads = heads
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.fc1, self.fc2 = nn.Linear(width, hidden), nn.Linear(hidden, width)
+        self.norm1, self.norm2 = nn.LayerNorm(width, 1e-6), nn.LayerNorm(width, 1e-6)
+
+    def forward(self, x):
+        batch, count, width = x.shape
+        q, k, v = self.qkv(x).view(batch, count, 3, self.heads, -1).permute(2, 0, 3, 1, 4)
+        y = functional.scaled_dot_product_attention(q, k, v)
+        x = self.norm1(x + self.out(y.transpose(1, 2).reshape(batch, count, width)))
+        return self.norm2(x + self.fc2(functional.gelu(self.fc1(x))))
+
+
+class Eat(nn.Module):
+    frames = 1024
+
+    def __init__(self):
+        super().__init__()
+        self.patch = nn.Conv2d(1, 768, 16, 16)
+        self.positions = nn.Parameter(torch.randn(1, 512, 768) * 0.1)
+        self.class_token = nn.Parameter(torch.randn(1, 1, 768) * 0.1)
+        self.start = nn.LayerNorm(768, 1e-6)
+        self.blocks = nn.ModuleList([EatBlock() for _ in range(12)])
+
+    def forward(self, x):
+        x = self.patch(x).flatten(2).transpose(1, 2) + self.positions
+        x = self.start(torch.cat([self.class_token.expand(x.shape[0], -1, -1), x], 1))
+        for block in self.blocks:
+            x = block(x)
+        return x
+
+
+class Peers:
+    """A network in PyTorch and, exported, in ONNX Runtime."""
+
+    def __init__(self, network, folder):
+        self.network, self.sample = network.eval(), torch.randn(1, 1, network.frames, 128)
+        self.path = os.path.join(folder, f"{type(network).__name__}.onnx")
+        with torch.inference_mode():
+            torch.onnx.export(self.network, (self.sample,), self.path, input_names=["x"], output_names=["y"],
+                              dynamo=True)
+            want = self.network(self.sample).numpy()
+        got = self.session(os.cpu_count()).run(None, {"x": self.sample.numpy()})[0]
+        assert np.abs(got - want).max() < 1e-3, "the export is another network"
+
+    def session(self, count):
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = count
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        return onnxruntime.InferenceSession(self.path, options, providers=["CPUExecutionProvider"])
+
+    def pytorch(self, count):
+        def run():
+            torch.set_num_threads(count)
+            with torch.inference_mode():
+                self.network(self.sample)
+
+        return timed(run)
+
+    def onnx_runtime(self, count):
+        session, feed = self.session(count), {"x": self.sample.numpy()}
+        return timed(lambda: session.run(None, feed))
 
 
 class Ours:
@@ -137,29 +206,16 @@ def main():
     program, auscult, rounds = sys.argv[1], sys.argv[2], int(sys.argv[3])
     threads = [int(word) for word in sys.argv[4:]]
     torch.manual_seed(1)
-    model = Encoder().eval()
-    sample = torch.randn(1, 1, 998, 128)
     folder = tempfile.mkdtemp()
-    path = os.path.join(folder, "beats.onnx")
-    with torch.inference_mode():
-        torch.onnx.export(model, (sample,), path, input_names=["x"], output_names=["y"], dynamo=True)
+    peers = {"BEATs": Peers(Beats(), folder), "EAT base": Peers(Eat(), folder)}
     runs = {}
     for count in threads:
-        def pytorch(count=count):
-            torch.set_num_threads(count)
-            with torch.inference_mode():
-                model(sample)
-
-        options = onnxruntime.SessionOptions()
-        options.intra_op_num_threads = count
-        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-        session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-        feed = {"x": sample.numpy()}
-        runs[f"auscult BEATs f32, {count} thread(s)"] = Ours(program, "beats", "f32", count)
-        runs[f"auscult BEATs int16, {count} thread(s)"] = Ours(program, "beats", "int16", count)
-        runs[f"PyTorch {torch.__version__}, {count} thread(s)"] = timed(pytorch)
-        runs[f"ONNX Runtime {onnxruntime.__version__}, {count} thread(s)"] = timed(
-            lambda session=session: session.run(None, feed))
+        for name, network in peers.items():
+            word = name.split()[0].lower()
+            runs[f"auscult {name} f32, {count} thread(s)"] = Ours(program, word, "f32", count)
+            runs[f"auscult {name} int16, {count} thread(s)"] = Ours(program, word, "int16", count)
+            runs[f"PyTorch {torch.__version__} {name}, {count} thread(s)"] = network.pytorch(count)
+            runs[f"ONNX Runtime {onnxruntime.__version__} {name}, {count} thread(s)"] = network.onnx_runtime(count)
         runs[f"auscult BEATs layer 6, {count} thread(s)"] = Ours(program, "beats", "f32", count, 6)
         runs[f"auscult CED-tiny layer 8, {count} thread(s)"] = Ours(program, "ced", "f32", count)
     times = {name: [] for name in runs}

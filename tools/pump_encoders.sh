@@ -59,6 +59,7 @@ run --front-end ced --method adabeam
 run --front-end ced --method beam --layer 6
 run --front-end ced --method beam --layer 12
 run --front-end ced+mfcc --method beam
+run --front-end ced@raw+ced@ldn+mfcc@raw+mfcc@ldn --method beam
 run --front-end ced+mfcc --method beam --combine-members min
 run --front-end ced+mfcc --method adabeam --density-exponent auto
 cat "$out"

@@ -5,11 +5,13 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
+use anyhow::Context;
 use auscult_core::{
-    ClipLength, FrontEnd, FrontEndSettings, Model,
-    features::{Ensemble, SEPARATOR},
+    ClipLength, FrontEnd, FrontEndIdentity, FrontEndSettings, Model,
+    beam::{FORM_SEPARATOR, Normalisation},
+    features::{Axis, Ensemble, Forms, FrontEndSource, SEPARATOR},
 };
-use auscult_encoders::{Bundled, EncoderLibrary, EncoderRequest};
+use auscult_encoders::{Bundled, EncoderFrontEnd, EncoderLibrary, EncoderRequest};
 use auscult_training::autoencoder::{AutoencoderFrontEnd, Form, SpectrogramFrontEnd};
 
 use crate::args::{EncoderArguments, FrontEndArguments};
@@ -61,6 +63,30 @@ pub(crate) fn of_model(model: &Model) -> anyhow::Result<Arc<dyn FrontEnd>> {
     Ok(library().front_ends().build(identity, length)?)
 }
 
+/// The axis of the front end a model was made with; needs no weights of encoders.
+pub(crate) fn axis_of_model(model: &Model) -> anyhow::Result<Axis> {
+    let settings = model.settings();
+    let (identity, length) = (&settings.front_end, settings.clip.check()?);
+    if identity.name == AutoencoderFrontEnd::NAME {
+        return Ok(of_model(model)?.axis().clone());
+    }
+    let axis = |identity: &FrontEndIdentity, positions: usize| -> anyhow::Result<Axis> {
+        if library().names().contains(&identity.name) {
+            return Ok(EncoderFrontEnd::axis_of(identity, positions, length)?);
+        }
+        Ok(FrontEndSettings::from_identity(identity)?.build(length)?.axis().clone())
+    };
+    let (Some(members), Some(ensemble)) = (identity.members(), &settings.detector.ensemble) else {
+        return axis(identity, model.references().axis_len());
+    };
+    let names = Ensemble::member_names(&members);
+    let axes = names
+        .into_iter()
+        .zip(members.iter().zip(ensemble.parts()))
+        .map(|(name, (member, part))| Ok((name, axis(member, part.len())?)));
+    Ok(Axis::joined(axes.collect::<anyhow::Result<_>>()?))
+}
+
 /// The front end the command line names.
 pub(crate) fn asked_for(
     arguments: &FrontEndArguments,
@@ -69,8 +95,8 @@ pub(crate) fn asked_for(
     named(&arguments.front_end, arguments.convention.as_deref(), &arguments.encoder, length)
 }
 
-/// A front end by name; several names with + between them are an ensemble, and a member's
-/// convention follows a colon.
+/// A front end by name; several names with + between them are an ensemble. A member's convention
+/// follows a colon, its normalisation an @: `ced:layer-6@raw`.
 pub(crate) fn named(
     name: &str,
     convention: Option<&str>,
@@ -78,26 +104,49 @@ pub(crate) fn named(
     length: ClipLength,
 ) -> anyhow::Result<Arc<dyn FrontEnd>> {
     if !name.contains(SEPARATOR) {
+        anyhow::ensure!(
+            !name.contains(FORM_SEPARATOR),
+            "{name}: @raw and @ldn are for members, where + joins several, such as ced@raw+ced@ldn; for one front \
+             end --neighbours 0 compares plain distances"
+        );
         return one(name, convention, encoder, length);
     }
     anyhow::ensure!(
         convention.is_none(),
         "--convention is for one front end; give that of a member after a colon, such as ced+mfcc:librosa"
     );
-    let members: Vec<&str> = name.split(SEPARATOR).map(str::trim).collect();
-    if !members.iter().any(|member| EncoderLibrary::knows(member)) {
+    let members: Vec<Member<'_>> =
+        name.split(SEPARATOR).map(Member::parse).collect::<anyhow::Result<_>>()?;
+    if !members.iter().any(|member| EncoderLibrary::knows(member.name)) {
         encoder.refuse_for(name)?;
     }
     let none = EncoderArguments::default();
     let members = members.into_iter().map(|member| {
-        let (member, convention) = match member.split_once(':') {
-            Some((member, convention)) => (member, Some(convention)),
-            None => (member, None),
-        };
-        let encoder = if EncoderLibrary::knows(member) { encoder } else { &none };
-        one(member, convention, encoder, length)
+        let encoder = if EncoderLibrary::knows(member.name) { encoder } else { &none };
+        Ok((one(member.name, member.convention, encoder, length)?, member.normalisation))
     });
-    Ok(Arc::new(Ensemble::new(members.collect::<anyhow::Result<_>>()?)?))
+    Ok(Forms::join(members.collect::<anyhow::Result<_>>()?)?)
+}
+
+/// A member of an ensemble as users type it.
+struct Member<'a> {
+    name: &'a str,
+    convention: Option<&'a str>,
+    normalisation: Option<Normalisation>,
+}
+
+impl<'a> Member<'a> {
+    fn parse(text: &'a str) -> anyhow::Result<Self> {
+        let (rest, normalisation) = match text.trim().split_once(FORM_SEPARATOR) {
+            Some((rest, form)) => (rest, Some(form.parse().with_context(|| text.to_owned())?)),
+            None => (text.trim(), None),
+        };
+        let (name, convention) = match rest.split_once(':') {
+            Some((name, convention)) => (name, Some(convention)),
+            None => (rest, None),
+        };
+        Ok(Self { name, convention, normalisation })
+    }
 }
 
 /// A single front end by name.

@@ -165,3 +165,46 @@ fn too_many_clips_are_thinned_and_it_says_so() {
     assert!(ran.stderr.contains("using 6 of 12 normal clips"), "{}", ran.stderr);
     assert_eq!((&ran.json()["clips"], &ran.json()["groups"]), (&6.into(), &3.into()));
 }
+
+#[test]
+fn encoders_are_tried_too_and_their_settings_used() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.tune("normal -o fan.json --budget 6 --front-end ced --json").exits(0);
+    let json = ran.json();
+    // Two widths of rows and the whole axis: 3 views x 7 densities x (2 x 2 + 1).
+    assert_eq!(json["settings_in_all"], 637 + 3 * 7 * 5);
+    let names: Vec<&Value> = json["ranking"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|ranked| &ranked["candidate"]["front_end"]["name"])
+        .collect();
+    assert!(names.contains(&&Value::from("ced")), "{names:?}");
+    let table = sandbox.tune("normal -o fan.json --budget 6 --front-end ced").exits(0).stdout;
+    assert!(table.contains("ced-tiny (layer 8), adabeam 192, K 1, exponent 1"), "{table}");
+    // The settings of the encoder, as if they had been chosen.
+    let mut settings: Value =
+        serde_json::from_slice(&fs::read(sandbox.path("fan.json")).unwrap()).unwrap();
+    let of_ced = json["ranking"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|ranked| ranked["candidate"]["front_end"]["name"] == "ced")
+        .unwrap();
+    settings["front_end"] = of_ced["candidate"]["front_end"].clone();
+    settings["detector"] = of_ced["candidate"]["detector"].clone();
+    fs::write(sandbox.path("ced.json"), settings.to_string()).unwrap();
+    let ran = sandbox.run("fit normal -o fan.auscult --settings ced.json").exits(0);
+    assert!(ran.stdout.contains("ced-tiny (layer 8), 4 bands"), "{}", ran.stdout);
+    for (line, reason) in [
+        ("fit normal -o m --settings ced.json --layer 6", "give --front-end too"),
+        ("tune normal -o x.json --clip-seconds 0.5 --front-end ced", "must be 1 to 30 seconds"),
+        ("tune normal -o x.json --clip-seconds 1 --front-end ced+mfcc", "tune them one by one"),
+        ("tune normal -o x.json --clip-seconds 1 --front-end mfcc", "tried in any case"),
+        ("tune normal -o x.json --clip-seconds 1 --front-end ced,ced", "once is enough"),
+        ("tune normal -o x.json --clip-seconds 1 --front-end bees", "unknown front end"),
+    ] {
+        let ran = sandbox.run(line).exits(2);
+        assert!(ran.stderr.contains(reason), "{line}: {}", ran.stderr);
+    }
+}

@@ -165,7 +165,7 @@ impl std::fmt::Display for ClipCondition {
             ),
             Self::TooShort { samples, needed } => write!(
                 formatter,
-                "too short: {samples} samples, at least {needed} (half a clip) are needed; record longer, or fit and score shorter clips"
+                "too short: {samples} samples, at least {needed} (half a clip) are needed; record longer, or fit shorter clips (--clip-seconds)"
             ),
         }
     }

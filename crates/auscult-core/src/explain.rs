@@ -4,7 +4,10 @@ use std::ops::Range;
 
 use serde::Serialize;
 
-use crate::{ClipVectors, Model, Provenance, ScoreOf, ScoredClip, Verdict, View, features::Axis};
+use crate::{
+    ClipVectors, Model, Provenance, ScoreOf, ScoredClip, Verdict, View, beam::MemberSettings,
+    features::Axis,
+};
 
 /// Why a clip scored as it did.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -64,8 +67,8 @@ const AUDIBLE_DECIBELS: f64 = 1.0;
 impl Explanation {
     /// Explains a score of `model` for the clip it was computed from. `axis` is the front end's.
     pub fn new(model: &Model, axis: &Axis, clip: &ClipVectors, scored: &ScoredClip) -> Self {
-        let layout = model.detector().beam().layout();
-        let score_of = model.detector().beam().settings().score_of;
+        let beam = model.detector().beam();
+        let (layout, score_of) = (beam.layout(), beam.settings().score_of);
         let mut bands: Vec<BandReason> = Vec::new();
         for view in &scored.score.views {
             for (band, (score, positions)) in view.bands.iter().zip(layout.bands()).enumerate() {
@@ -78,7 +81,7 @@ impl Explanation {
                     view: view.view,
                     band,
                     positions: axis.own_positions(positions.clone()),
-                    part: axis.part_names(positions.clone()).join(" "),
+                    part: part_name(beam.member_of(band), axis, positions.clone()),
                     hertz: axis.hertz(positions.clone()),
                     score: score.value,
                     times_normal: normal.filter(|&normal| normal > 0.0).map(|n| score.value / n),
@@ -153,6 +156,16 @@ impl LevelDifference {
         let at = self.hertz.as_ref().map(|hertz| format!(" at {}", show_hertz(hertz)));
         format!("{:.1} dB {side}{}", self.decibels.abs(), at.unwrap_or_default())
     }
+}
+
+/// The member of an ensemble with its form, then the parts of its front end.
+fn part_name(member: Option<&MemberSettings>, axis: &Axis, positions: Range<usize>) -> String {
+    let names = axis.part_names(positions);
+    let Some(member) = member else { return names.join(" ") };
+    let label = member.label();
+    // Joined axes say the name themselves, without the form.
+    let own = names.iter().copied().filter(|name| *name != member.name);
+    std::iter::once(label.as_str()).chain(own).collect::<Vec<_>>().join(" ")
 }
 
 /// Mean level difference in equal parts of a band.

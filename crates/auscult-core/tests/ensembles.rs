@@ -6,7 +6,8 @@ use std::sync::Arc;
 use auscult_core::{
     BeamSettings, ClipSettings, ClipVectors, Combine, Explanation, FrontEnd, Method, Model,
     ModelSettings, Provenance, References, View,
-    features::{Ensemble, FrontEndSettings, FrontEnds},
+    beam::Normalisation,
+    features::{Ensemble, Forms, FrontEndSettings, FrontEnds},
 };
 
 const CLIP: ClipSettings = ClipSettings { sample_rate: 16_000, seconds: 0.5 };
@@ -126,6 +127,22 @@ fn reasons_say_which_member_spoke() {
 }
 
 #[test]
+fn members_of_one_name_are_told_by_their_forms() {
+    let mfcc = |convention| {
+        let settings = FrontEndSettings::named("mfcc", Some(convention)).unwrap();
+        (settings.build(CLIP.check().unwrap()).unwrap(), None)
+    };
+    let front_end = Forms::join(vec![mfcc("kaldi"), mfcc("librosa")]).unwrap();
+    let model = model(&*front_end, 0..8, Combine::Mean);
+    let clip = vectors(&*front_end, &sound(99, 0.3));
+    let scored = model.score(&clip).unwrap();
+    let explanation = Explanation::new(&model, front_end.axis(), &clip, &scored);
+    for part in ["mfcc (kaldi)", "mfcc (librosa)"] {
+        assert!(explanation.bands.iter().any(|band| band.part == part), "{part}");
+    }
+}
+
+#[test]
 fn an_ensemble_has_the_views_all_members_have() {
     let mixed = Ensemble::new(vec![member("log-mel"), member("lpc")]).unwrap();
     assert_eq!(mixed.views(), [View::Mean]);
@@ -146,4 +163,92 @@ fn members_that_do_not_fill_the_axis_are_refused() {
     let mut detector = BeamSettings::paper(Method::AdaBeam, &both());
     detector.ensemble.as_mut().unwrap().members[0].positions = usize::MAX;
     assert!(detector.check(218).unwrap_err().to_string().contains("218 positions together"));
+}
+
+/// Both forms of both front ends.
+fn four() -> Arc<dyn FrontEnd> {
+    let forms = [Some(Normalisation::Raw), Some(Normalisation::Density)];
+    let members =
+        ["log-mel", "mfcc"].into_iter().flat_map(|name| forms.map(|form| (member(name), form)));
+    Forms::join(members.collect()).unwrap()
+}
+
+#[test]
+fn the_forms_of_one_front_end_share_its_vectors() {
+    assert_eq!(four().identity(), both().identity());
+    assert_eq!(four().axis(), both().axis());
+    let mfcc = [Some(Normalisation::Raw), None].map(|form| (member("mfcc"), form));
+    let forms = Forms::join(mfcc.to_vec()).unwrap();
+    assert_eq!(forms.identity(), member("mfcc").identity());
+    assert_eq!(forms.axis().len(), 90);
+}
+
+#[test]
+fn each_member_scores_in_its_own_form() {
+    let samples = sound(99, 0.3);
+    let mut alone = Vec::new();
+    for name in ["log-mel", "mfcc"] {
+        for neighbours in [0, 1] {
+            let front_end = member(name);
+            let detector =
+                BeamSettings { neighbours, ..BeamSettings::paper(Method::AdaBeam, &*front_end) };
+            let settings = ModelSettings::new(CLIP, &*front_end, detector);
+            let model = Model::fit(settings, references(&*front_end, 0..12)).unwrap();
+            alone.push(standardised(&model, &vectors(&*front_end, &samples)));
+        }
+    }
+    let expected = alone.iter().sum::<f64>() / 4.0;
+    let model = model(&*four(), 0..12, Combine::Mean);
+    let score = model.score(&vectors(&*four(), &samples)).unwrap().score.value;
+    assert!((score.ln() - expected).abs() < 1e-9, "{} for {expected}", score.ln());
+    assert!(alone.windows(2).all(|pair| (pair[0] - pair[1]).abs() > 1e-3), "{alone:?}");
+}
+
+#[test]
+fn forms_survive_the_model_file_and_grow_and_shrink() {
+    let made = model(&*four(), 0..12, Combine::Mean);
+    let read = Model::from_bytes(&made.to_bytes().unwrap()).unwrap();
+    read.verify().unwrap();
+    let built =
+        FrontEnds::built_in().build(&read.settings().front_end, CLIP.check().unwrap()).unwrap();
+    read.check_front_end(&*built).unwrap();
+    let clip = vectors(&*built, &sound(99, 0.3));
+    let scored = read.score(&clip).unwrap();
+    assert_eq!(scored, made.score(&clip).unwrap());
+    let grown =
+        model(&*four(), 0..8, Combine::Mean).with_added(&references(&*built, 8..12)).unwrap();
+    assert_eq!(grown.to_bytes().unwrap(), made.to_bytes().unwrap());
+    let explanation = Explanation::new(&read, built.axis(), &clip, &scored);
+    for member in ["log-mel@raw", "log-mel@ldn", "mfcc@raw", "mfcc@ldn"] {
+        assert!(explanation.bands.iter().any(|band| band.part == member), "{member}");
+    }
+}
+
+#[test]
+fn forms_that_are_the_same_are_refused() {
+    let forms = |forms: [Option<Normalisation>; 2]| {
+        Forms::join(forms.map(|form| (member("mfcc"), form)).to_vec())
+    };
+    let raw = Some(Normalisation::Raw);
+    let error = forms([raw, raw]).unwrap_err().to_string();
+    assert!(error.contains("got mfcc@raw twice"), "{error}");
+    let check = |members, neighbours| {
+        let front_end = forms(members).unwrap();
+        let paper = BeamSettings::paper(Method::Beam, &*front_end);
+        BeamSettings { neighbours, ..paper }.check(90).map(|_| ())
+    };
+    check([raw, None], 1).unwrap();
+    let error = check([raw, None], 0).unwrap_err().to_string();
+    assert!(error.contains("all different, got mfcc@raw and mfcc"), "{error}");
+    let error = check([Some(Normalisation::Density), None], 2).unwrap_err().to_string();
+    assert!(error.contains("all different, got mfcc@ldn and mfcc"), "{error}");
+    let error = check([raw, Some(Normalisation::Density)], 0).unwrap_err().to_string();
+    assert!(error.contains("neighbours must be 1 or more for mfcc@ldn, got 0"), "{error}");
+}
+
+#[test]
+fn members_with_a_gap_between_them_are_refused() {
+    let mut detector = BeamSettings::paper(Method::AdaBeam, &both());
+    detector.ensemble.as_mut().unwrap().members[1].start = Some(130);
+    assert!(detector.check(220).unwrap_err().to_string().contains("220 positions together"));
 }

@@ -1,7 +1,7 @@
 //! Times forward passes, one for each line on standard input, so that a script can take turns with
 //! other programs: `bench/encoders.py` runs it.
 //!
-//! usage: `forward_time beats|ced f32|int16 THREADS [LAYER]`; prints milliseconds.
+//! usage: `forward_time beats|eat|ced f32|int16 THREADS [LAYER]`; prints milliseconds.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program that prints")]
 
@@ -20,8 +20,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let precision: Precision = word(2).unwrap_or("f32").parse()?;
     let checkpoint = match word(1) {
         Some("beats") => made_up_beats()?,
+        Some("eat") => made_up_eat()?,
         Some("ced") => Checkpoint::from_static(auscult_ced_tiny::WEIGHTS)?,
-        _ => return Err("usage: forward_time beats|ced f32|int16 THREADS [LAYER]".into()),
+        _ => return Err("usage: forward_time beats|eat|ced f32|int16 THREADS [LAYER]".into()),
     };
     let encoder = Encoder::load_for(&checkpoint, Isa::best(), precision)?;
     drop(checkpoint);
@@ -42,7 +43,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// BEATs' sizes with made-up weights: times do not depend on them.
+/// BEATs' sizes.
 fn made_up_beats() -> Result<Checkpoint, Box<dyn std::error::Error>> {
     let config = json!({
         "encoder_layers": 12, "encoder_embed_dim": 768, "encoder_ffn_embed_dim": 3072,
@@ -84,6 +85,40 @@ fn made_up_beats() -> Result<Checkpoint, Box<dyn std::error::Error>> {
         add("fc2.weight", &[768, 3072]);
         add("fc2.bias", &[768]);
     }
+    made_up(list, &config)
+}
+
+/// EAT base's sizes.
+fn made_up_eat() -> Result<Checkpoint, Box<dyn std::error::Error>> {
+    let mut list: Vec<(String, Vec<usize>)> = vec![
+        ("model.local_encoder.proj.weight".into(), vec![768, 1, 16, 16]),
+        ("model.local_encoder.proj.bias".into(), vec![768]),
+        ("model.fixed_positional_encoder.positions".into(), vec![1, 6144, 768]),
+        ("model.extra_tokens".into(), vec![1, 1, 768]),
+        ("model.pre_norm.weight".into(), vec![768]),
+        ("model.pre_norm.bias".into(), vec![768]),
+    ];
+    for block in 0..12 {
+        let mut add = |name: &str, outputs: usize, inputs: Option<usize>| {
+            let name = format!("model.blocks.{block}.{name}");
+            list.push((format!("{name}.weight"), std::iter::once(outputs).chain(inputs).collect()));
+            list.push((format!("{name}.bias"), vec![outputs]));
+        };
+        add("norm1", 768, None);
+        add("attn.qkv", 3 * 768, Some(768));
+        add("attn.proj", 768, Some(768));
+        add("norm2", 768, None);
+        add("mlp.fc1", 3072, Some(768));
+        add("mlp.fc2", 768, Some(3072));
+    }
+    made_up(list, &json!({ "num_heads": 12, "norm_eps": 1e-6, "layer_norm_first": false }))
+}
+
+/// A checkpoint with made-up weights, always the same ones: times do not depend on them.
+fn made_up(
+    list: Vec<(String, Vec<usize>)>,
+    config: &serde_json::Value,
+) -> Result<Checkpoint, Box<dyn std::error::Error>> {
     let mut state = 1_u32;
     let mut made = |(name, shape): (String, Vec<usize>)| {
         let count: usize = shape.iter().product();
@@ -96,5 +131,5 @@ fn made_up_beats() -> Result<Checkpoint, Box<dyn std::error::Error>> {
         (name, shape, values)
     };
     let tensors: Vec<_> = list.into_iter().map(&mut made).collect();
-    Ok(Checkpoint::from_bytes(to_safetensors(&tensors, Some(&config))?)?)
+    Ok(Checkpoint::from_bytes(to_safetensors(&tensors, Some(config))?)?)
 }

@@ -52,6 +52,7 @@ pub(crate) fn load(
     config: Option<&serde_json::Value>,
     isa: Isa,
 ) -> Result<(EatEmbedding, Transformer)> {
+    let sizes = config;
     let config: Config = match config {
         None => Config::default(),
         Some(config) => serde_json::from_value(config.clone()).map_err(|error| {
@@ -84,6 +85,7 @@ pub(crate) fn load(
             ("model.blocks.0.attn.qkv.weight".to_owned(), vec![3 * width, width]);
         return Err(Error::Missing { tensor, expected });
     }
+    Sizes { width, depth, heads }.check(sizes, "EAT")?;
     let blocks: Result<Vec<Block>> = (0..depth)
         .map(|index| vision_block(weights, &format!("model.blocks.{index}"), width, epsilon))
         .collect();
@@ -91,6 +93,30 @@ pub(crate) fn load(
     let transformer =
         Transformer { isa, width, heads, order, blocks: blocks?, relative_bias: None };
     Ok((embedding, transformer))
+}
+
+/// The sizes the tensors have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sizes {
+    pub(crate) width: usize,
+    pub(crate) depth: usize,
+    pub(crate) heads: usize,
+}
+
+impl Sizes {
+    /// Refuses a configuration that says others; it may say nothing.
+    pub(crate) fn check(self, config: Option<&serde_json::Value>, kind: &str) -> Result<()> {
+        let names = ["embed_dim", "depth", "num_heads", "patch_size"];
+        let sizes = [self.width, self.depth, self.heads, crate::patches::SIDE];
+        for (name, size) in names.into_iter().zip(sizes) {
+            let said = config.and_then(|config| config.get(name)?.as_u64());
+            if let Some(said) = said.filter(|&said| said != size as u64) {
+                let allowed = format!("{size}, as the tensors of {kind} have it");
+                return Err(Error::setting(name, allowed, said));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// A block as vision transformers name its parts.

@@ -2,93 +2,19 @@
 
 use std::fmt;
 
-use auscult_core::{
-    ClipLength, Extractor, FrontEnd,
-    features::{LogMel, LogMelConvention, LogMelSettings},
-};
+use auscult_core::{ClipLength, Extractor, FrontEnd};
 use auscult_kernels::{Isa, layer_norm_rows, row_stride};
 use serde_json::Value;
 
 use crate::{
-    Checkpoint, Error, NamedTensor, Precision, Result, Threads, beats, ced, eat,
+    Architecture, Checkpoint, Description, Error, NamedTensor, Precision, Result, Threads, beats,
+    ced,
+    checkpoint::described_safetensors,
+    eat,
     patches::FeatureMap,
     transformer::{Linear, Scratch, Transformer},
-    weights::{Tensor, Weights, no_aliases},
+    weights::{Tensor, Weights},
 };
-
-/// The kinds of encoder this crate runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Architecture {
-    /// BEATs: `AudioSet` tokenizer and encoder in turns (Chen et al. 2022).
-    Beats,
-    /// EAT: efficient audio transformer (Chen et al. 2024).
-    Eat,
-    /// CED: consistent ensemble distillation (Dinkel et al. 2023).
-    Ced,
-}
-
-impl Architecture {
-    /// Every kind.
-    pub const ALL: &'static [Self] = &[Self::Beats, Self::Eat, Self::Ced];
-
-    /// The name users type.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Beats => "beats",
-            Self::Eat => "eat",
-            Self::Ced => "ced",
-        }
-    }
-
-    /// What happens to samples before the first weight, for the model file.
-    fn preprocessing(self) -> &'static str {
-        match self {
-            Self::Beats => "kaldi-povey-s15-128-mel-audioset",
-            Self::Eat => "kaldi-hann-128-mel-audioset",
-            Self::Ced => "stft-512-160-64-mel-decibels",
-        }
-    }
-
-    /// Mel bins of the input.
-    fn bins(self) -> usize {
-        match self {
-            Self::Beats | Self::Eat => 128,
-            Self::Ced => 64,
-        }
-    }
-
-    /// The one whose tensors these are.
-    fn of(checkpoint: &Checkpoint) -> Option<Self> {
-        let has = |name: &str, aliases: fn(&str) -> Vec<String>| {
-            let mut names = std::iter::once(name.to_owned()).chain(aliases(name));
-            names.any(|name| checkpoint.shape(&name).is_some())
-        };
-        if has("patch_embedding.weight", no_aliases) {
-            Some(Self::Beats)
-        } else if has("model.local_encoder.proj.weight", eat::aliases) {
-            Some(Self::Eat)
-        } else if has("encoder.time_pos_embed", ced::aliases) {
-            Some(Self::Ced)
-        } else {
-            None
-        }
-    }
-
-    fn aliases(self) -> fn(&str) -> Vec<String> {
-        match self {
-            Self::Beats => no_aliases,
-            Self::Eat => eat::aliases,
-            Self::Ced => ced::aliases,
-        }
-    }
-}
-
-impl fmt::Display for Architecture {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
 
 /// What stands before the blocks.
 #[derive(Debug)]
@@ -138,6 +64,11 @@ impl Encoder {
             let reason = format!("its tensors begin with {}", names.join(", "));
             return Err(Error::Foreign { reason });
         };
+        let said = checkpoint.description().architecture.as_deref();
+        if let Some(said) = said.filter(|said| *said != architecture.name()) {
+            let reason = format!("its header says {said}, its tensors are those of {architecture}");
+            return Err(Error::Foreign { reason });
+        }
         let mut weights = Weights::new(checkpoint, architecture.aliases(), precision);
         let config = checkpoint.config();
         let (embedding, transformer) = match architecture {
@@ -150,7 +81,7 @@ impl Encoder {
                 (Embedding::Eat(embedding), transformer)
             }
             Architecture::Ced => {
-                let (input, embedding, transformer) = ced::load(&mut weights, isa)?;
+                let (input, embedding, transformer) = ced::load(&mut weights, config, isa)?;
                 (Embedding::Ced(input, embedding), transformer)
             }
         };
@@ -225,7 +156,7 @@ impl Encoder {
 
     /// Rows of tokens along frequency.
     pub fn rows(&self) -> usize {
-        self.architecture.bins() / crate::patches::SIDE
+        self.architecture.rows()
     }
 
     /// Whether there is a class token.
@@ -264,32 +195,6 @@ impl Encoder {
         self.transformer.isa
     }
 
-    /// The lowest and highest frequency of each row of tokens, in hertz.
-    pub(crate) fn row_hertz(&self, length: ClipLength) -> Result<Vec<std::ops::Range<f64>>> {
-        let edges = match self.architecture {
-            Architecture::Ced => ced::edges(),
-            Architecture::Beats | Architecture::Eat => {
-                let input = self.log_mel(length)?;
-                let axis = input.axis();
-                let mut edges: Vec<f64> = (0..axis.len())
-                    .filter_map(|bin| Some(axis.hertz(bin..bin + 1)?.start))
-                    .collect();
-                edges.extend(axis.hertz(0..axis.len()).map(|hertz| hertz.end));
-                edges
-            }
-        };
-        let side = crate::patches::SIDE;
-        Ok((0..self.rows()).map(|row| edges[row * side]..edges[(row + 1) * side]).collect())
-    }
-
-    fn log_mel(&self, length: ClipLength) -> Result<LogMel> {
-        let convention = match self.architecture {
-            Architecture::Eat => LogMelConvention::EatInput,
-            _ => LogMelConvention::BeatsInput,
-        };
-        Ok(LogMel::new(&LogMelSettings { convention }, length)?)
-    }
-
     /// Buffers for clips of one length; one a thread.
     ///
     /// # Errors
@@ -297,17 +202,17 @@ impl Encoder {
     /// [`Error::Setting`] if clips are not at 16 kHz or not 1 to 30 s long.
     pub fn buffers(&self, length: ClipLength) -> Result<Buffers> {
         if length.sample_rate() != SAMPLE_RATE {
-            let allowed = format!("{SAMPLE_RATE} Hz for {}", self.name());
+            let allowed = format!("{SAMPLE_RATE} Hz for {} (--sample-rate)", self.name());
             return Err(Error::setting("sample rate", allowed, length.sample_rate()));
         }
         let seconds = length.samples() as f64 / f64::from(SAMPLE_RATE);
         if !SECONDS.contains(&seconds) {
-            let allowed = format!("1 to 30 seconds for {}", self.name());
+            let allowed = format!("1 to 30 seconds for {} (--clip-seconds)", self.name());
             return Err(Error::setting("clip length", allowed, seconds));
         }
         let input = match self.architecture {
             Architecture::Ced => Input::Ced(ced::CedMap::default(), vec![0.0; length.samples()]),
-            _ => Input::LogMel(self.log_mel(length)?.extractor(), Vec::new()),
+            _ => Input::LogMel(self.architecture.log_mel(length)?.extractor(), Vec::new()),
         };
         Ok(Buffers { input, scratch: Scratch::default() })
     }
@@ -357,12 +262,20 @@ impl Encoder {
     }
 
     pub(crate) fn check_layers(&self, layers: &[usize]) -> Result<()> {
-        let last = self.last_layer();
-        let ascending = layers.windows(2).all(|pair| pair[0] < pair[1]);
-        if layers.is_empty() || !ascending || layers.iter().any(|&layer| layer > last) {
-            let note = if last > self.depth() { " (the normalised output)" } else { "" };
-            let allowed = format!("0 (the input) to {last}{note}, ascending, for {}", self.name());
-            return Err(Error::setting("layer", allowed, format!("{layers:?}")));
+        let (depth, last) = (self.depth(), self.last_layer());
+        if let Some(layer) = layers.iter().find(|&&layer| layer > last) {
+            let blocks = format!("0 (the input of the first block) to {depth}");
+            let all = if last > depth {
+                format!("{blocks} or {last} (the normalised output)")
+            } else {
+                blocks
+            };
+            let allowed = format!("{all} for {}", self.name());
+            return Err(Error::setting("layer", allowed, layer));
+        }
+        if layers.is_empty() || layers.windows(2).any(|pair| pair[0] >= pair[1]) {
+            let allowed = "at least one, in ascending order, each once";
+            return Err(Error::setting("layers", allowed, format!("{layers:?}")));
         }
         Ok(())
     }
@@ -416,13 +329,36 @@ impl Encoder {
         }
     }
 
-    /// This encoder as safetensors bytes with canonical names and its configuration.
+    /// This encoder as safetensors bytes with canonical names. The metadata hold its kind, its
+    /// configuration, and the SHA-256 of the file it came from, if that is given.
     ///
     /// # Errors
     ///
     /// Those of reading the tensors again.
-    pub fn convert(&self, checkpoint: &Checkpoint) -> Result<Vec<u8>> {
-        crate::to_safetensors(&self.tensors(checkpoint)?, self.config.as_ref())
+    pub fn convert(
+        &self,
+        checkpoint: &Checkpoint,
+        source_sha256: Option<String>,
+    ) -> Result<Vec<u8>> {
+        let description = Description {
+            architecture: Some(self.architecture.name().to_owned()),
+            config: Some(self.config.clone().unwrap_or_else(|| self.plain_config())),
+            source_sha256,
+        };
+        described_safetensors(&self.tensors(checkpoint)?, &description)
+    }
+
+    /// The configuration the tensors tell, in the words of the authors; BEATs never lacks its own.
+    fn plain_config(&self) -> Value {
+        let mut config = serde_json::json!({
+            "embed_dim": self.width(), "depth": self.depth(), "num_heads": self.heads(),
+            "patch_size": crate::patches::SIDE,
+        });
+        match self.architecture {
+            Architecture::Ced => config["n_mels"] = self.bins().into(),
+            _ => config["layer_norm_first"] = false.into(),
+        }
+        config
     }
 
     /// Canonical name, shape and values of every tensor it uses, from the checkpoint it was loaded

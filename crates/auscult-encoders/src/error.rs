@@ -1,6 +1,6 @@
 //! Why an encoder could not be used.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The result of any fallible operation in this crate.
 pub type Result<T> = std::result::Result<T, Error>;
@@ -32,6 +32,17 @@ pub enum Error {
     Format {
         /// What told it.
         reason: String,
+    },
+    /// The file has another length than its table of tensors says.
+    #[error(
+        "{}: it has {found} bytes, its table of tensors says {expected}; fetch the file again",
+        if found < expected { "truncated" } else { "damaged" }
+    )]
+    Length {
+        /// Bytes there are.
+        found: u64,
+        /// Bytes there must be, as far as the table could be read.
+        expected: u64,
     },
     /// The checkpoint is of no encoder this crate knows.
     #[error(
@@ -101,9 +112,12 @@ pub enum Error {
     },
     /// The file named by the user holds another kind of encoder.
     #[error(
-        "front end {wanted} was asked for, but the file given holds {given}; give a file of {wanted}, or ask for the other front end"
+        "front end {wanted} was asked for, but {} holds {given}; give a file of {wanted}, or ask for the other front end",
+        path.display()
     )]
     OtherKind {
+        /// The file.
+        path: PathBuf,
         /// The name asked for.
         wanted: String,
         /// What the file holds.
@@ -117,6 +131,14 @@ pub enum Error {
         /// The encoder's name.
         name: String,
     },
+    /// What is wrong with a file the library looked into.
+    #[error("{}: {source}", path.display())]
+    InFile {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong.
+        source: Box<Error>,
+    },
     /// Reading the clip or its features failed.
     #[error(transparent)]
     Core(#[from] auscult_core::Error),
@@ -129,6 +151,14 @@ impl Error {
         got: impl std::fmt::Display,
     ) -> Self {
         Self::Setting { setting, allowed: allowed.into(), got: got.to_string() }
+    }
+
+    /// This error with the file it is about, unless it names it already.
+    pub(crate) fn in_file(self, path: &Path) -> Self {
+        match self {
+            named @ (Self::Open { .. } | Self::InFile { .. }) => named,
+            source => Self::InFile { path: path.to_owned(), source: Box::new(source) },
+        }
     }
 
     pub(crate) fn format(reason: impl Into<String>) -> Self {

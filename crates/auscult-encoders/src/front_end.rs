@@ -1,6 +1,6 @@
 //! An encoder as a front end: one frame a column of patches, one band a row.
 
-use std::sync::Arc;
+use std::{ops::Range, sync::Arc};
 
 use auscult_core::{
     BandSettings, ClipLength, Extractor, FrontEnd, FrontEndIdentity, View,
@@ -8,7 +8,7 @@ use auscult_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::{Buffers, Encoder, Error, Result, Threads};
+use crate::{Architecture, Buffers, Encoder, Error, Result, Threads};
 
 /// What is taken of an encoder's tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,6 +26,28 @@ impl EncoderSettings {
     /// One band a row of the encoder's default layer.
     pub fn for_encoder(encoder: &Encoder) -> Self {
         Self { layers: vec![encoder.default_layer()], rows_per_band: 1, class_token: false }
+    }
+
+    /// The axis of an encoder's tokens, which are `width` long.
+    fn axis(&self, architecture: Architecture, width: usize, length: ClipLength) -> Result<Axis> {
+        let rows = architecture.row_hertz(length)?;
+        let mut parts = Vec::new();
+        for layer in &self.layers {
+            let name = |part: &str| match self.layers.len() {
+                1 => part.to_owned(),
+                _ => format!("layer {layer} {part}").trim_end().to_owned(),
+            };
+            let row = |hertz: &Range<f64>| AxisPart {
+                name: name(""),
+                len: width,
+                hertz: Some(hertz.clone()),
+            };
+            parts.extend(rows.iter().map(row));
+            if self.class_token {
+                parts.push(AxisPart { name: name("class token"), len: width, hertz: None });
+            }
+        }
+        Ok(Axis::parts(parts))
     }
 
     fn check(&self, encoder: &Encoder) -> Result<()> {
@@ -70,24 +92,29 @@ impl EncoderFrontEnd {
     ) -> Result<Self> {
         settings.check(&encoder)?;
         encoder.buffers(length)?;
-        let rows = encoder.row_hertz(length)?;
-        let mut parts = Vec::new();
-        for layer in &settings.layers {
-            let name = |part: &str| match settings.layers.len() {
-                1 => part.to_owned(),
-                _ => format!("layer {layer} {part}").trim_end().to_owned(),
-            };
-            parts.extend(rows.iter().map(|hertz| AxisPart {
-                name: name(""),
-                len: encoder.width(),
-                hertz: Some(hertz.clone()),
-            }));
-            if settings.class_token {
-                let (name, len) = (name("class token"), encoder.width());
-                parts.push(AxisPart { name, len, hertz: None });
-            }
+        let axis = settings.axis(encoder.architecture(), encoder.width(), length)?;
+        Ok(Self { encoder, settings, length, axis })
+    }
+
+    /// The axis of the encoder a model file names, with `positions` in all; needs no weights.
+    ///
+    /// # Errors
+    ///
+    /// [`auscult_core::Error::DamagedModel`] if no encoder has such an axis.
+    pub fn axis_of(
+        identity: &FrontEndIdentity,
+        positions: usize,
+        length: ClipLength,
+    ) -> Result<Axis> {
+        let (architecture, stored) = StoredSettings::read(identity)?;
+        let settings = stored.into_settings();
+        let in_layer = architecture.rows() + usize::from(settings.class_token);
+        let parts = settings.layers.len().saturating_mul(in_layer);
+        if parts == 0 || !positions.is_multiple_of(parts) {
+            let reason = format!("{positions} positions for {parts} parts of {}", identity.name);
+            return Err(auscult_core::Error::DamagedModel { reason }.into());
         }
-        Ok(Self { axis: Axis::parts(parts), encoder, settings, length })
+        settings.axis(architecture, positions / parts, length)
     }
 
     /// The encoder.
@@ -114,6 +141,25 @@ pub(crate) struct StoredSettings {
     pub(crate) class_token: bool,
     /// What linear layers are computed in.
     pub(crate) precision: String,
+}
+
+impl StoredSettings {
+    /// What the front end of a model file says.
+    pub(crate) fn read(identity: &FrontEndIdentity) -> auscult_core::Result<(Architecture, Self)> {
+        let damaged = |reason: String| auscult_core::Error::DamagedModel { reason };
+        let architecture = Architecture::ALL.iter().find(|kind| kind.name() == identity.name);
+        let Some(&architecture) = architecture else {
+            return Err(damaged(format!("no encoder is called {}", identity.name)));
+        };
+        let stored = serde_json::from_value(identity.settings.clone())
+            .map_err(|error| damaged(format!("settings of {}: {error}", identity.name)))?;
+        Ok((architecture, stored))
+    }
+
+    pub(crate) fn into_settings(self) -> EncoderSettings {
+        let Self { layers, rows_per_band, class_token, .. } = self;
+        EncoderSettings { layers, rows_per_band, class_token }
+    }
 }
 
 impl FrontEnd for EncoderFrontEnd {

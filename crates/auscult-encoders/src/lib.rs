@@ -6,10 +6,11 @@
 //! 2. `weights`: tensors by canonical names, fingerprinted.
 //! 3. `patches`, and the first half of `beats`, `eat`, `ced`: a clip becomes tokens.
 //! 4. `transformer`: the blocks all of them share.
-//! 5. `encoder`: one of the three, whole.
+//! 5. `architecture`, `encoder`: one of the three, whole.
 //! 6. `front_end`: tokens become frames of `auscult-core`'s front end.
 //! 7. `known`, `library`: released encoders, and those on this machine.
 
+mod architecture;
 mod beats;
 mod ced;
 mod checkpoint;
@@ -24,8 +25,9 @@ mod transformer;
 mod weights;
 
 pub use crate::{
-    checkpoint::{Checkpoint, Container, NamedTensor, to_safetensors},
-    encoder::{Architecture, Buffers, Encoder, LayerTokens},
+    architecture::Architecture,
+    checkpoint::{Checkpoint, Container, Description, NamedTensor, to_safetensors},
+    encoder::{Buffers, Encoder, LayerTokens},
     error::{Error, Result},
     front_end::{EncoderFrontEnd, EncoderSettings},
     known::{KNOWN, KnownEncoder},

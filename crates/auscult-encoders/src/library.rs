@@ -111,12 +111,16 @@ impl EncoderLibrary {
             let encoder = self.load(Place::File(file.clone()), precision)?;
             if encoder.architecture() != known.architecture {
                 let (wanted, given) = (name.to_owned(), encoder.label());
-                return Err(Error::OtherKind { wanted, given });
+                return Err(Error::OtherKind { path: file.clone(), wanted, given });
             }
             return Ok(encoder);
         }
-        let encoder = self.load(self.place_of(known)?, precision)?;
-        known.check_size(&encoder)?;
+        let place = self.place_of(known)?;
+        let encoder = self.load(place.clone(), precision)?;
+        known.check_size(&encoder).map_err(|error| match place {
+            Place::File(path) => error.in_file(&path),
+            Place::Bundled(_) => error,
+        })?;
         Ok(encoder)
     }
 
@@ -163,7 +167,10 @@ impl EncoderLibrary {
         if !request.layers.is_empty() {
             settings.layers.clone_from(&request.layers);
             settings.layers.sort_unstable();
-            settings.layers.dedup();
+            if let Some([twice, ..]) = settings.layers.windows(2).find(|pair| pair[0] == pair[1]) {
+                let got = format!("{twice} twice");
+                return Err(Error::setting("layers", "different ones", got));
+            }
         }
         settings.rows_per_band = request.rows_per_band.unwrap_or(settings.rows_per_band);
         settings.class_token = request.class_token;
@@ -179,11 +186,14 @@ impl EncoderLibrary {
         let precision = stored.precision.parse()?;
         let mut others = Vec::new();
         for place in self.places(architecture) {
-            let encoder = self.load(place, precision)?;
+            let encoder = self.load(place.clone(), precision)?;
             if encoder.fingerprint() == stored.fingerprint {
                 return Ok(encoder);
             }
-            others.push(encoder.label());
+            others.push(match place {
+                Place::File(path) => format!("{} in {}", encoder.label(), path.display()),
+                Place::Bundled(_) => encoder.label(),
+            });
         }
         if others.is_empty() {
             return Err(Error::NoWeights { name: stored.encoder.clone() });
@@ -224,8 +234,14 @@ impl EncoderLibrary {
         if let Some((_, _, encoder)) = loaded.iter().find(wanted) {
             return Ok(Arc::clone(encoder));
         }
-        let checkpoint = self.open(&place)?;
-        let encoder = Arc::new(Encoder::load_for(&checkpoint, Isa::best(), precision)?);
+        let encoder = self
+            .open(&place)
+            .and_then(|checkpoint| Encoder::load_for(&checkpoint, Isa::best(), precision))
+            .map_err(|error| match &place {
+                Place::File(path) => error.in_file(path),
+                Place::Bundled(_) => error,
+            })?;
+        let encoder = Arc::new(encoder);
         loaded.push((place, precision, Arc::clone(&encoder)));
         Ok(encoder)
     }
@@ -246,17 +262,10 @@ impl FrontEndSource for EncoderLibrary {
         identity: &FrontEndIdentity,
         length: ClipLength,
     ) -> auscult_core::Result<Arc<dyn FrontEnd>> {
-        let architecture = Architecture::ALL.iter().find(|kind| kind.name() == identity.name);
-        let damaged = |reason: String| auscult_core::Error::DamagedModel { reason };
-        let Some(&architecture) = architecture else {
-            return Err(damaged(format!("no encoder is called {}", identity.name)));
-        };
-        let stored: StoredSettings = serde_json::from_value(identity.settings.clone())
-            .map_err(|error| damaged(format!("settings of {}: {error}", identity.name)))?;
+        let (architecture, stored) = StoredSettings::read(identity)?;
         let encoder = self.with_fingerprint(architecture, &stored).map_err(core_error)?;
-        let StoredSettings { layers, rows_per_band, class_token, .. } = stored;
-        let settings = EncoderSettings { layers, rows_per_band, class_token };
-        let front_end = EncoderFrontEnd::new(encoder, settings, length).map_err(core_error)?;
+        let front_end = EncoderFrontEnd::new(encoder, stored.into_settings(), length);
+        let front_end = front_end.map_err(core_error)?;
         Ok(Arc::new(front_end))
     }
 }

@@ -1,6 +1,6 @@
 //! 2. Candidates: the settings to compare.
 
-use std::fmt;
+use std::{fmt, sync::Arc};
 
 use auscult_core::{
     BandSettings, BeamSettings, ClipLength, Combine, DensityExponent, FrontEnd, FrontEndIdentity,
@@ -8,7 +8,7 @@ use auscult_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::Result;
+use crate::{Error, Result};
 
 /// A front end with a detector behind it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -52,10 +52,30 @@ const DENSITIES: [(usize, DensityExponent); 7] = [
 ///
 /// [`auscult_core::Error::Setting`] if a clip is shorter than one frame.
 pub fn grid(length: ClipLength) -> Result<Vec<Candidate>> {
-    let mut ordered = Vec::new();
-    for (index, (name, convention, widths)) in FRONT_ENDS.into_iter().enumerate() {
+    grid_with(length, &[])
+}
+
+/// As [`grid`], with further front ends, such as encoders: on their own bands, on two and four of
+/// them together, and on the whole axis.
+///
+/// # Errors
+///
+/// Those of [`grid`], and [`Error::Several`] for an ensemble: its members have bands of their own.
+pub fn grid_with(length: ClipLength, more: &[Arc<dyn FrontEnd>]) -> Result<Vec<Candidate>> {
+    let mut front_ends: Vec<(Arc<dyn FrontEnd>, Vec<usize>)> = Vec::new();
+    for (name, convention, widths) in FRONT_ENDS {
         let front_end = FrontEndSettings::named(name, Some(convention))?.build(length)?;
-        let mut of_front_end = candidates_of(&*front_end, widths, if index == 0 { 0 } else { 2 });
+        front_ends.push((front_end, widths.to_vec()));
+    }
+    for front_end in more {
+        if !front_end.members().is_empty() {
+            return Err(Error::Several { name: front_end.identity().to_string() });
+        }
+        front_ends.push((Arc::clone(front_end), widths_of(&**front_end)));
+    }
+    let mut ordered = Vec::new();
+    for (index, (front_end, widths)) in front_ends.into_iter().enumerate() {
+        let mut of_front_end = candidates_of(&*front_end, &widths, if index == 0 { 0 } else { 2 });
         of_front_end.sort_by_key(|candidate| candidate.changes);
         ordered.extend(of_front_end.into_iter().enumerate().map(|(turn, candidate)| {
             let own_changes = candidate.changes.saturating_sub(if index == 0 { 0 } else { 2 });
@@ -66,10 +86,21 @@ pub fn grid(length: ClipLength) -> Result<Vec<Candidate>> {
     Ok(ordered.into_iter().map(|(_, candidate)| candidate).collect())
 }
 
+/// Band widths for a front end: its own, two and four of its bands, the whole axis.
+fn widths_of(front_end: &dyn FrontEnd) -> Vec<usize> {
+    let axis_len = front_end.axis().len();
+    let own = match front_end.default_bands() {
+        BandSettings::Windows { width, .. } => width,
+        BandSettings::Whole => axis_len,
+    };
+    let widths = [1, 2, 4].into_iter().map(|bands| bands * own);
+    widths.filter(|&width| width < axis_len).chain([0]).collect()
+}
+
 /// Every candidate on one front end.
 fn candidates_of(
     front_end: &dyn FrontEnd,
-    widths: [usize; 4],
+    widths: &[usize],
     front_end_changes: usize,
 ) -> Vec<Candidate> {
     let mut candidates = Vec::new();
@@ -138,7 +169,10 @@ impl fmt::Display for Candidate {
         let detector = &self.detector;
         let several = detector.views.len() > 1;
         let convention = self.front_end.settings.get("convention").and_then(|name| name.as_str());
-        write!(formatter, "{} {}, ", self.front_end.name, convention.unwrap_or_default())?;
+        match convention {
+            Some(convention) => write!(formatter, "{} {convention}, ", self.front_end.name)?,
+            None => write!(formatter, "{}, ", self.front_end)?,
+        }
         match detector.bands {
             BandSettings::Whole if several => formatter.write_str("whole, 2 views")?,
             BandSettings::Whole => formatter.write_str("global")?,
@@ -164,7 +198,7 @@ impl fmt::Display for Candidate {
 mod tests {
     use std::collections::BTreeSet;
 
-    use auscult_core::{ClipSettings, Method};
+    use auscult_core::{ClipSettings, Method, features::Ensemble};
 
     use super::*;
 
@@ -196,6 +230,32 @@ mod tests {
             let built = FrontEndSettings::from_identity(identity).unwrap().build(length).unwrap();
             candidate.detector.check(built.axis().len()).unwrap();
         }
+    }
+
+    #[test]
+    fn further_front_ends_are_tried_on_groups_of_their_bands() {
+        let length = ClipSettings::default().check().unwrap();
+        let more =
+            FrontEndSettings::named("log-mel", Some("kaldi")).unwrap().build(length).unwrap();
+        let all = grid_with(length, std::slice::from_ref(&more)).unwrap();
+        assert_eq!(all[5].front_end, more.identity(), "in its turn");
+        let of_more = all.iter().filter(|candidate| candidate.front_end == more.identity());
+        let widths: BTreeSet<Option<usize>> = of_more
+            .map(|candidate| match candidate.detector.bands {
+                BandSettings::Windows { width, .. } => Some(width),
+                BandSettings::Whole => None,
+            })
+            .collect();
+        assert_eq!(widths, BTreeSet::from([None, Some(38), Some(76)]));
+        let several = Ensemble::new(vec![
+            more,
+            FrontEndSettings::named("mfcc", None).unwrap().build(length).unwrap(),
+        ]);
+        let error = grid_with(length, &[Arc::new(several.unwrap())]).unwrap_err().to_string();
+        assert!(
+            error.starts_with("log-mel (kaldi) + mfcc (kaldi) is several front ends"),
+            "{error}"
+        );
     }
 
     #[test]

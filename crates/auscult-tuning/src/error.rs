@@ -26,6 +26,14 @@ pub enum Error {
         /// What the features came from.
         got: String,
     },
+    /// An ensemble cannot be tuned.
+    #[error(
+        "{name} is several front ends, and their members have bands of their own; tune them one by one"
+    )]
+    Several {
+        /// What it is.
+        name: String,
+    },
     /// A settings or state file that cannot be understood.
     #[error("{reason}")]
     Unreadable {

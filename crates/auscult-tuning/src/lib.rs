@@ -21,7 +21,7 @@ pub mod state;
 pub mod study;
 
 pub use crate::{
-    candidate::{Candidate, grid},
+    candidate::{Candidate, grid, grid_with},
     error::{Error, Result},
     pseudo::{Change, Kind},
     ranking::{Ranked, Ranking},

@@ -1,6 +1,10 @@
 //! 6. The choice, as a settings file holds it.
 
-use auscult_core::{BeamSettings, ClipSettings, FrontEndIdentity, FrontEndSettings};
+use std::sync::Arc;
+
+use auscult_core::{
+    BeamSettings, ClipLength, ClipSettings, FrontEnd, FrontEndIdentity, features::FrontEnds,
+};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{Candidate, Error, Result};
@@ -10,9 +14,11 @@ use crate::{Candidate, Error, Result};
 /// # Examples
 ///
 /// ```
+/// use auscult_core::features::FrontEnds;
 /// use auscult_tuning::TunedSettings;
 ///
-/// let error = TunedSettings::from_json(r#"{"clip": {}, "colour": "red"}"#).unwrap_err();
+/// let text = r#"{"clip": {}, "colour": "red"}"#;
+/// let error = TunedSettings::from_json(text, &FrontEnds::built_in()).unwrap_err();
 /// assert!(error.to_string().contains("sample_rate"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -40,16 +46,23 @@ impl TunedSettings {
         }
     }
 
-    /// Reads and checks a settings file.
+    /// Reads a settings file without looking at its values.
     ///
     /// # Errors
     ///
-    /// [`Error::Unreadable`] with the name of a key that is missing or unknown, and whatever value
-    /// is out of range.
-    pub fn from_json(text: &str) -> Result<Self> {
-        let settings: Self = serde_json::from_str(text)
-            .map_err(|error| Error::Unreadable { reason: error.to_string() })?;
-        let front_end = settings.front_end_settings()?.build(settings.clip.check()?)?;
+    /// [`Error::Unreadable`] with the name of a key that is missing or unknown.
+    pub fn parse(text: &str) -> Result<Self> {
+        serde_json::from_str(text).map_err(|error| Error::Unreadable { reason: error.to_string() })
+    }
+
+    /// Reads and checks a settings file; `front_ends` are those of the program.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`TunedSettings::parse`], and whatever value is out of range.
+    pub fn from_json(text: &str, front_ends: &FrontEnds) -> Result<Self> {
+        let settings = Self::parse(text)?;
+        let front_end = settings.front_end(front_ends, settings.clip.check()?)?;
         settings.detector.clone().check(front_end.axis().len())?;
         Ok(settings)
     }
@@ -65,13 +78,17 @@ impl TunedSettings {
             .map_err(|error| Error::Unreadable { reason: error.to_string() })
     }
 
-    /// The front end's settings.
+    /// Plans the front end.
     ///
     /// # Errors
     ///
-    /// If it is not known here, or has unknown settings.
-    pub fn front_end_settings(&self) -> Result<FrontEndSettings> {
-        FrontEndSettings::from_identity(&self.front_end).map_err(|error| match error {
+    /// If none of `front_ends` is it, or it has unknown settings.
+    pub fn front_end(
+        &self,
+        front_ends: &FrontEnds,
+        length: ClipLength,
+    ) -> Result<Arc<dyn FrontEnd>> {
+        front_ends.build(&self.front_end, length).map_err(|error| match error {
             // No model is damaged here.
             auscult_core::Error::DamagedModel { reason } => Error::Unreadable { reason },
             other => other.into(),
@@ -107,7 +124,7 @@ mod tests {
     #[test]
     fn settings_come_back_as_they_were_written() {
         let text = settings().to_json().unwrap();
-        assert_eq!(TunedSettings::from_json(&text).unwrap(), settings());
+        assert_eq!(TunedSettings::from_json(&text, &FrontEnds::built_in()).unwrap(), settings());
     }
 
     #[test]
@@ -117,7 +134,8 @@ mod tests {
             ["\"channel\"", "\"sample_rate\"", "\"name\"", "\"coefficients\"", "\"metric\""]
         {
             let broken = text.replacen(place, &format!("\"colour\": 1, {place}"), 1);
-            let error = TunedSettings::from_json(&broken).unwrap_err().to_string();
+            let error = TunedSettings::from_json(&broken, &FrontEnds::built_in());
+            let error = error.unwrap_err().to_string();
             assert!(error.contains("colour"), "{place}: {error}");
         }
     }

@@ -2,7 +2,7 @@
 
 use auscult_core::{
     ClipLength, ClipSettings, ClipVectors, Detector, Extractor, FittedBeam, FrontEnd,
-    FrontEndIdentity, FrontEndSettings, Groups, Provenance, References, memory, random::Random,
+    FrontEndIdentity, Groups, Provenance, References, memory, random::Random,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -132,6 +132,11 @@ impl Study {
         Ok(Self { clips, outliers, settings, length, groups, folds })
     }
 
+    /// Length of the clips.
+    pub fn length(&self) -> ClipLength {
+        self.length
+    }
+
     /// How clips leave the memory.
     pub fn groups(&self) -> &Groups {
         &self.groups
@@ -167,32 +172,31 @@ impl Study {
     ///
     /// # Errors
     ///
-    /// If the front end is not known here, or cannot take the clips.
+    /// If the front end cannot take the clips.
     pub fn features(
         &self,
-        front_end: &FrontEndIdentity,
+        front_end: &dyn FrontEnd,
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<Option<Features>> {
-        let built = FrontEndSettings::from_identity(front_end)?.build(self.length)?;
         let extract = |extractor: &mut Box<dyn Extractor>, samples: &[f32]| {
             if !go_on() {
                 return Ok(None);
             }
-            let mut vectors = ClipVectors::for_front_end(&*built);
+            let mut vectors = ClipVectors::for_front_end(front_end);
             extractor.extract_into(samples, &mut vectors)?;
             Ok(Some(vectors))
         };
         let normal: Result<Option<Vec<ClipVectors>>> = self
             .clips
             .par_iter()
-            .map_init(|| built.extractor(), |extractor, clip| extract(extractor, &clip.samples))
+            .map_init(|| front_end.extractor(), |extractor, clip| extract(extractor, &clip.samples))
             .collect();
         let Some(normal) = normal? else { return Ok(None) };
         let pseudo: Result<Option<Vec<_>>> = self
             .pseudo()
             .into_par_iter()
             .map_init(
-                || built.extractor(),
+                || front_end.extractor(),
                 |extractor, pseudo| {
                     let vectors = extract(extractor, &self.samples_of(&pseudo))?;
                     Ok(vectors.map(|vectors| (pseudo.kind, pseudo.group, vectors)))
@@ -200,8 +204,8 @@ impl Study {
             )
             .collect();
         let Some(pseudo) = pseudo? else { return Ok(None) };
-        let normal = self.references(&*built, &normal)?;
-        Ok(Some(Features { front_end: front_end.clone(), normal, pseudo }))
+        let normal = self.references(front_end, &normal)?;
+        Ok(Some(Features { front_end: front_end.identity(), normal, pseudo }))
     }
 
     fn references(&self, front_end: &dyn FrontEnd, vectors: &[ClipVectors]) -> Result<References> {

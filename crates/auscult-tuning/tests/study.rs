@@ -1,7 +1,9 @@
 //! Studies of synthetic machines, short clips.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
-use auscult_core::{BandSettings, ClipSettings, Provenance};
+use std::sync::Arc;
+
+use auscult_core::{BandSettings, ClipSettings, FrontEnd, Provenance, features::FrontEnds};
 use auscult_testing::{ClipRecipe, Machine};
 use auscult_tuning::{
     Candidate, Evaluation, Kind, NormalClip, Ranking, Study, StudySettings, StudyState, grid,
@@ -32,9 +34,13 @@ fn candidates(count: usize) -> Vec<Candidate> {
     all.into_iter().filter(|candidate| candidate.front_end.name != "lpc").take(count).collect()
 }
 
+fn front_end(candidate: &Candidate) -> Arc<dyn FrontEnd> {
+    FrontEnds::built_in().build(&candidate.front_end, CLIP.check().unwrap()).unwrap()
+}
+
 fn evaluate(study: &Study, candidates: &[Candidate]) -> Vec<Evaluation> {
     let evaluate = |candidate: &Candidate| {
-        let features = study.features(&candidate.front_end, &|| true).unwrap().unwrap();
+        let features = study.features(&*front_end(candidate), &|| true).unwrap().unwrap();
         study.evaluate(&features, candidate).unwrap()
     };
     candidates.iter().map(evaluate).collect()
@@ -110,8 +116,8 @@ fn results_of_another_study_are_not_taken_up() {
 
 #[test]
 fn a_stop_gives_no_features_and_three_clips_no_study() {
-    let identity = &candidates(1)[0].front_end;
-    assert!(study(0, 1).features(identity, &|| false).unwrap().is_none());
+    let front_end = front_end(&candidates(1)[0]);
+    assert!(study(0, 1).features(&*front_end, &|| false).unwrap().is_none());
     let clip = NormalClip { samples: vec![0.1; 8_000], from: Provenance::of("a") };
     let settings = StudySettings { clip: CLIP, seed: 1 };
     let error = Study::new(vec![clip; 3], Vec::new(), settings).unwrap_err();

@@ -11,7 +11,8 @@ use clap::{Args, Subcommand};
 pub(crate) struct EncoderArguments {
     /// The layers whose tokens are taken, such as 8 or 4,8,12; more layers, longer vectors. 8 for
     /// ced, the last for others; 0 is the input of the first block. Lower layers cost less.
-    #[arg(long, value_name = "N,..", value_delimiter = ',')]
+    #[arg(long, value_name = "N,..", value_delimiter = ',', allow_hyphen_values = true)]
+    #[arg(value_parser = layer)]
     pub(crate) layer: Vec<usize>,
 
     /// Frequency rows of tokens in one band; 1 if not given. ced has 4 rows, the others 8.
@@ -27,21 +28,45 @@ pub(crate) struct EncoderArguments {
     pub(crate) precision: Precision,
 }
 
+/// A layer; which there are depends on the encoder.
+fn layer(text: &str) -> Result<usize, String> {
+    text.trim().parse().map_err(|_| {
+        "a layer is 0 (the input of the first block) to 13 for ced, to 12 for beats and eat, to 24 for \
+         eat-large; several with commas between them"
+            .to_owned()
+    })
+}
+
 impl EncoderArguments {
     /// Refuses these options for a front end without tokens.
     pub(crate) fn refuse_for(&self, name: &str) -> anyhow::Result<()> {
+        match self.typed() {
+            None => Ok(()),
+            Some(option) => anyhow::bail!(
+                "{option} is for encoders (ced, beats, eat) and {name} is none; leave it out"
+            ),
+        }
+    }
+
+    /// Refuses these options beside a settings file, which has a front end of its own.
+    pub(crate) fn refuse_over_file(&self, name: &str) -> anyhow::Result<()> {
+        match self.typed() {
+            None => Ok(()),
+            Some(option) => anyhow::bail!(
+                "the settings are for {name}, and {option} would change it; leave it out, or give --front-end too"
+            ),
+        }
+    }
+
+    /// The first of these options that was typed.
+    fn typed(&self) -> Option<&'static str> {
         let typed = [
             ("--layer", !self.layer.is_empty()),
             ("--rows-per-band", self.rows_per_band.is_some()),
             ("--class-token", self.class_token),
             ("--precision", self.precision != Precision::default()),
         ];
-        match typed.iter().find(|(_, typed)| *typed) {
-            None => Ok(()),
-            Some((option, _)) => anyhow::bail!(
-                "{option} is for encoders (ced, beats, eat) and {name} is none; leave it out"
-            ),
-        }
+        typed.iter().find(|(_, typed)| *typed).map(|(option, _)| *option)
     }
 }
 
@@ -82,7 +107,8 @@ pub(crate) enum EncoderCommand {
         #[arg(long)]
         json: bool,
     },
-    /// Write an encoder's weights as safetensors: f32, with canonical names and its configuration.
+    /// Write an encoder's weights as safetensors: f32, with canonical names. The metadata hold its
+    /// kind, its configuration and the SHA-256 of the file it came from.
     Convert {
         /// A file with weights, or the name of an encoder on this machine.
         #[arg(value_name = "FILE|NAME")]

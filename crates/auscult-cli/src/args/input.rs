@@ -53,7 +53,8 @@ pub(crate) struct VisitArguments {
 pub(crate) struct FrontEndArguments {
     /// How sound becomes numbers: log-mel (energy in mel bands), mfcc (cepstrum), lpc (spectrum of
     /// an all-pole model), or an encoder: ced (bundled; slower and usually better), beats, eat (see
-    /// auscult encoder list). Several score together with + between them, such as ced+mfcc.
+    /// auscult encoder list). Several score together with + between them, such as ced+mfcc; @raw
+    /// and @ldn after a member say whether its distances are normalised: ced@raw+ced@ldn.
     #[arg(long, default_value = "log-mel", value_name = "NAME")]
     pub(crate) front_end: String,
 

@@ -19,6 +19,7 @@ Examples:
   auscult tune recordings/ -o pump.json                 all settings; minutes for 100 clips of 10 s
   auscult tune recordings/ -o pump.json --budget 5m     what can be tried in five minutes
   auscult tune recordings/ -o pump.json --outliers fan/ other machines count as anomalies too
+  auscult tune recordings/ -o pump.json --front-end ced an encoder too; longer
   auscult fit recordings/ --settings pump.json -o pump.auscult
 
 Run again to go on where a run stopped: results are kept in SETTINGS.state.json.")]
@@ -38,6 +39,11 @@ pub(crate) struct TuneArguments {
     /// given.
     #[arg(long, value_name = "TIME|N", help_heading = None, allow_negative_numbers = true)]
     pub(crate) budget: Option<Budget>,
+
+    /// Try these front ends too: encoders such as ced, or ced:layer-6 for another layer. log-mel,
+    /// mfcc and lpc are always tried.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = None)]
+    pub(crate) front_end: Vec<String>,
 
     /// Use at most so many normal clips, spread evenly over the visits, and half as many of other
     /// machines.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use auscult_audio::Extent;
-use auscult_core::ClipCondition;
+use auscult_core::{ClipCondition, beam::FORM_SEPARATOR};
 
 use super::fit;
 use crate::{
@@ -31,6 +31,11 @@ pub(crate) fn run(arguments: &FeaturesArguments, printer: &Printer) -> anyhow::R
     for target in arguments.npy.iter().chain(&arguments.npz) {
         files::check_result_target(target, &arguments.input.paths)?;
     }
+    anyhow::ensure!(
+        !arguments.front_end.front_end.contains(FORM_SEPARATOR),
+        "{}: @raw and @ldn say how scores are made, not vectors; leave them out",
+        arguments.front_end.front_end
+    );
     let (clip, front_end) = fit::front_end(&arguments.front_end)?;
     let axis_len = front_end.axis().len();
     let reading = fit::reading(&arguments.input, &arguments.front_end.channel, clip, front_end)?;

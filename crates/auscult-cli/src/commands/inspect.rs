@@ -2,7 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use auscult_core::{FrontEnd, Model, ScoreOf, alarm::AlarmSettings};
+use auscult_core::{
+    FrontEndIdentity, Model, ScoreOf, alarm::AlarmSettings, beam::MemberSettings, features::Axis,
+};
 use serde_json::{Value, json};
 
 use super::summary::{promise_words, shortcoming};
@@ -16,12 +18,12 @@ use crate::{
 
 pub(crate) fn run(arguments: &InspectArguments, printer: &Printer) -> anyhow::Result<Outcome> {
     let model = files::load(&arguments.model)?;
-    let front_end = front_ends::of_model(&model)?;
+    let axis = front_ends::axis_of_model(&model)?;
     if arguments.json {
-        let facts = facts(&model, &*front_end, arguments.references);
+        let facts = facts(&model, &axis, arguments.references);
         printer.line(serde_json::to_string_pretty(&facts)?)?;
     } else {
-        printer.text(&describe(&model, &*front_end))?;
+        printer.text(&describe(&model, &axis))?;
         if arguments.references {
             printer.text(&format!("\n{}", references(&model)))?;
         }
@@ -38,7 +40,7 @@ fn visits(model: &Model) -> BTreeMap<&str, usize> {
     visits
 }
 
-fn facts(model: &Model, front_end: &dyn FrontEnd, references: bool) -> Value {
+fn facts(model: &Model, axis: &Axis, references: bool) -> Value {
     let beam = model.detector().beam();
     let bands: Vec<Value> = beam
         .layout()
@@ -58,14 +60,22 @@ fn facts(model: &Model, front_end: &dyn FrontEnd, references: bool) -> Value {
                     (view.to_string(), facts)
                 })
                 .collect();
-            json!({ "positions": positions, "hertz": front_end.axis().hertz(positions.clone()), "views": views })
+            let mut facts = json!({
+                "positions": positions,
+                "hertz": axis.hertz(positions.clone()),
+                "views": views,
+            });
+            if let Some(member) = beam.member_of(band) {
+                facts["member"] = json!(member.label());
+            }
+            facts
         })
         .collect();
     let calibration = model.calibration();
     let mut facts = json!({
         "model_file_version": model.file_version(),
         "settings": model.settings(),
-        "axis": { "length": front_end.axis().len(), "meaning": front_end.axis().meaning() },
+        "axis": { "length": axis.len(), "meaning": axis.meaning() },
         "bands": bands,
         "references": model.references().len(),
         "visits": visits(model),
@@ -83,7 +93,7 @@ fn facts(model: &Model, front_end: &dyn FrontEnd, references: bool) -> Value {
     facts
 }
 
-fn describe(model: &Model, front_end: &dyn FrontEnd) -> String {
+fn describe(model: &Model, axis: &Axis) -> String {
     let settings = model.settings();
     let detector = &settings.detector;
     let views: Vec<&str> = detector.views.iter().map(|view| view.name()).collect();
@@ -100,7 +110,7 @@ fn describe(model: &Model, front_end: &dyn FrontEnd) -> String {
         Some(threshold) => format!("{threshold:.4}, provisional"),
         None => "none yet".to_owned(),
     };
-    let rows = [
+    let mut rows = vec![
         (
             "clips",
             format!(
@@ -108,7 +118,18 @@ fn describe(model: &Model, front_end: &dyn FrontEnd) -> String {
                 settings.clip.seconds, settings.clip.sample_rate, settings.channel
             ),
         ),
-        ("front end", format!("{}, {} positions", settings.front_end, front_end.axis().len())),
+        ("front end", format!("{}, {} positions", settings.front_end, axis.len())),
+    ];
+    let single = std::slice::from_ref(&settings.front_end);
+    let parts = settings.front_end.members();
+    let encoders = parts.as_deref().unwrap_or(single).iter().filter_map(encoder);
+    rows.extend(encoders.map(|words| ("encoder", words)));
+    if let Some(ensemble) = &detector.ensemble {
+        let members: Vec<String> = ensemble.members.iter().map(MemberSettings::label).collect();
+        let words = format!("{}, {} of their scores", members.join(" + "), ensemble.combine);
+        rows.push(("members", words));
+    }
+    rows.extend([
         ("views", views.join(" and ")),
         (
             "distance",
@@ -151,11 +172,30 @@ fn describe(model: &Model, front_end: &dyn FrontEnd) -> String {
         ("threshold", format!("{threshold} (for at most {} false alarms)", promise_words(model))),
         ("promise", promise(model)),
         ("alarm", alarm(settings.alarm)),
-    ];
+    ]);
     let line = |(name, value): &(&str, String)| {
         format!("{}{}{value}\n", strong(name), " ".repeat(13 - name.len()))
     };
-    format!("{}\n{}", rows.iter().map(line).collect::<Vec<_>>().concat(), bands(model, front_end))
+    format!("{}\n{}", rows.iter().map(line).collect::<Vec<_>>().concat(), bands(model, axis))
+}
+
+/// What is taken of an encoder, and which one it is; `None` for other front ends.
+fn encoder(identity: &FrontEndIdentity) -> Option<String> {
+    let setting = |name: &str| identity.settings.get(name);
+    let text = |name: &str| setting(name).and_then(Value::as_str);
+    let layers: Vec<String> =
+        setting("layers")?.as_array()?.iter().map(ToString::to_string).collect();
+    let rows = setting("rows_per_band").and_then(Value::as_u64).unwrap_or(1);
+    let class_token = setting("class_token").and_then(Value::as_bool).unwrap_or(false);
+    Some(format!(
+        "{}, fingerprint {}, layer {}, {} a band{}, {}",
+        text("encoder")?,
+        text("fingerprint")?,
+        layers.join(","),
+        count(usize::try_from(rows).ok()?, "row"),
+        if class_token { ", class token" } else { "" },
+        text("precision")?
+    ))
 }
 
 fn promise(model: &Model) -> String {
@@ -181,30 +221,35 @@ fn alarm(settings: Option<AlarmSettings>) -> String {
     )
 }
 
-fn bands(model: &Model, front_end: &dyn FrontEnd) -> String {
+fn bands(model: &Model, axis: &Axis) -> String {
     let beam = model.detector().beam();
-    let mut table = Table::new(&[
-        ("band", Align::Right),
+    let is_ensemble = beam.settings().ensemble.is_some();
+    let mut columns = vec![("band", Align::Right)];
+    columns.extend(is_ensemble.then_some(("member", Align::Left)));
+    columns.extend([
         ("positions", Align::Left),
         ("hertz", Align::Left),
         ("view", Align::Left),
         ("normal score", Align::Right),
         ("exponent", Align::Right),
     ]);
+    let mut table = Table::new(&columns);
     for (band, positions) in beam.layout().bands().iter().enumerate() {
-        let hertz = front_end.axis().hertz(positions.clone());
+        let hertz = axis.hertz(positions.clone());
         let hertz = hertz.map(|hertz| format!("{:.0}-{:.0}", hertz.start, hertz.end));
         for &view in &beam.settings().views {
             let number =
                 |value: Option<f64>| value.map(|value| format!("{value:.4}")).unwrap_or_default();
-            table.row([
-                band.to_string(),
+            let mut row = vec![band.to_string()];
+            row.extend(beam.member_of(band).map(MemberSettings::label));
+            row.extend([
                 format!("{}-{}", positions.start, positions.end - 1),
                 hertz.clone().unwrap_or_else(|| "-".to_owned()),
                 view.to_string(),
                 number(model.detector().typical_band_score(view, band)),
                 number(model.detector().band_exponent(view, band)),
             ]);
+            table.row(row);
         }
     }
     table.render()

@@ -40,7 +40,8 @@ fn load(path: &Path) -> anyhow::Result<TunedSettings> {
     std::fs::File::open(path)
         .and_then(|file| file.take(LARGEST_BYTES).read_to_string(&mut text))
         .with_context(|| format!("cannot read settings from {name}; {advice}"))?;
-    TunedSettings::from_json(&text).with_context(|| format!("{name} holds no settings; {advice}"))
+    TunedSettings::from_json(&text, &front_ends::library().front_ends())
+        .with_context(|| format!("{name} holds no settings; {advice}"))
 }
 
 /// The file's settings with what was typed in their place.
@@ -55,8 +56,8 @@ fn over_file(file: TunedSettings, arguments: &FitArguments) -> anyhow::Result<Ch
     }
     let front_end = match (typed.has("front_end"), &asked.convention) {
         (false, None) => {
-            asked.encoder.refuse_for(&file.front_end.name)?;
-            file.front_end_settings()?.build(clip.check()?)?
+            asked.encoder.refuse_over_file(&file.front_end.to_string())?;
+            file.front_end(&front_ends::library().front_ends(), clip.check()?)?
         }
         (false, convention) => front_ends::named(
             &file.front_end.name,

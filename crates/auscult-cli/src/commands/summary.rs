@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeSet, fmt, path::Path};
 
-use auscult_core::{Basis, Model, Provenance, Standing, calibration::Missing};
+use auscult_core::{
+    Basis, Model, Provenance, Standing, beam::MemberSettings, calibration::Missing,
+};
 use serde::Serialize;
 
 use super::{budget::BudgetFacts, gathering::Counts};
@@ -66,6 +68,9 @@ pub(super) fn promise_words(model: &Model) -> String {
 pub(super) struct Summary {
     model: String,
     front_end: String,
+    /// The members of an ensemble, with their forms.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    members: Vec<String>,
     references: usize,
     visits: usize,
     bands: usize,
@@ -109,6 +114,7 @@ impl Summary {
         Self {
             model: path.display().to_string(),
             front_end: model.settings().front_end.to_string(),
+            members: members(model),
             references: model.references().len(),
             visits: visits_of(model).len(),
             bands: model.detector().beam().layout().bands().len(),
@@ -129,6 +135,9 @@ impl fmt::Display for Summary {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "model       {}", self.model)?;
         writeln!(formatter, "front end   {}, {}", self.front_end, count(self.bands, "band"))?;
+        if !self.members.is_empty() {
+            writeln!(formatter, "members     {}", self.members.join(" + "))?;
+        }
         writeln!(
             formatter,
             "references  {} from {}, {}; {} skipped, {} left out as copies",
@@ -163,6 +172,13 @@ impl fmt::Display for Summary {
         }
         Ok(())
     }
+}
+
+/// The labels of an ensemble's members.
+fn members(model: &Model) -> Vec<String> {
+    let ensemble = model.settings().detector.ensemble.as_ref();
+    let members = ensemble.map(|ensemble| ensemble.members.as_slice()).unwrap_or_default();
+    members.iter().map(MemberSettings::label).collect()
 }
 
 fn least_normal(model: &Model) -> Vec<LeastNormal> {

@@ -3,23 +3,24 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, Instant},
 };
 
 use anyhow::Context;
 use auscult_audio::Location;
-use auscult_core::{Basis, ClipSettings, FrontEndSettings};
+use auscult_core::{Basis, ClipLength, ClipSettings, FrontEnd, FrontEndSettings};
 use auscult_tuning::{
     Candidate, Features, NormalClip, Ranked, Ranking, Study, StudySettings, StudyState,
-    TunedSettings, grid,
+    TunedSettings, grid_with,
 };
 use serde_json::json;
 
 use super::{fit, normal_clips};
 use crate::{
     Outcome,
-    args::{Budget, TuneArguments},
-    files, interrupt,
+    args::{Budget, EncoderArguments, TuneArguments},
+    files, front_ends, interrupt,
     printer::{Printer, count},
     progress,
     reading::{self, Reading},
@@ -29,7 +30,8 @@ use crate::{
 pub(crate) fn run(arguments: &TuneArguments, printer: &Printer) -> anyhow::Result<Outcome> {
     let started = Instant::now();
     let clip = ClipSettings { sample_rate: arguments.sample_rate, seconds: arguments.clip_seconds };
-    let candidates = grid(clip.check()?)?;
+    let encoders = encoders(&arguments.front_end, clip.check()?)?;
+    let candidates = grid_with(clip.check()?, &encoders)?;
     check_settings_target(&arguments.output)?;
     let Some((study, complete)) = gather(arguments, clip, printer)? else {
         anyhow::bail!("stopped before all sound was read; nothing was tried");
@@ -71,6 +73,29 @@ pub(crate) fn run(arguments: &TuneArguments, printer: &Printer) -> anyhow::Resul
         ));
     }
     Ok(if complete && finished { Outcome::Done } else { Outcome::Incomplete })
+}
+
+/// The front ends tried beside the built-in ones.
+fn encoders(names: &[String], length: ClipLength) -> anyhow::Result<Vec<Arc<dyn FrontEnd>>> {
+    let one = |name: &String| {
+        let (front_end, convention) = match name.split_once(':') {
+            Some((front_end, convention)) => (front_end, Some(convention)),
+            None => (name.as_str(), None),
+        };
+        anyhow::ensure!(
+            !FrontEndSettings::NAMES.contains(&front_end),
+            "{name} is tried in any case; --front-end is for encoders, such as ced"
+        );
+        front_ends::named(front_end, convention, &EncoderArguments::default(), length)
+    };
+    let front_ends: Vec<Arc<dyn FrontEnd>> =
+        names.iter().map(one).collect::<anyhow::Result<_>>()?;
+    for (index, front_end) in front_ends.iter().enumerate() {
+        let identity = front_end.identity();
+        let is_new = front_ends[..index].iter().all(|other| other.identity() != identity);
+        anyhow::ensure!(is_new, "--front-end names {identity} twice; once is enough");
+    }
+    Ok(front_ends)
 }
 
 /// Reads the clips; `None` if a stop was asked for. Also tells whether all inputs could be used.
@@ -149,7 +174,7 @@ fn check_settings_target(path: &Path) -> anyhow::Result<()> {
     files::check_target(path)?;
     let Ok(found) = path.metadata() else { return Ok(()) };
     let is_settings = found.len() < 1 << 20
-        && std::fs::read_to_string(path).is_ok_and(|text| TunedSettings::from_json(&text).is_ok());
+        && std::fs::read_to_string(path).is_ok_and(|text| TunedSettings::parse(&text).is_ok());
     anyhow::ensure!(
         is_settings || found.len() == 0,
         "{} exists and is not a settings file; give another file after -o, or remove it first",
@@ -271,7 +296,9 @@ fn compute(
     go_on: &(dyn Fn() -> bool + Sync),
 ) -> anyhow::Result<Option<Features>> {
     let bar = progress::bar(study.clip_count(), "clips");
-    let features = study.features(&candidate.front_end, &|| {
+    let front_ends = front_ends::library().front_ends();
+    let front_end = front_ends.build(&candidate.front_end, study.length())?;
+    let features = study.features(&*front_end, &|| {
         bar.inc(1);
         go_on()
     });

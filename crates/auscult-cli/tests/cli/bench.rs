@@ -115,6 +115,35 @@ fn every_back_end_finds_bad_bearings() {
 }
 
 #[test]
+fn several_forms_of_front_ends_are_judged_and_other_back_ends_refuse_them() {
+    let sandbox = with_folder();
+    let eval = "bench eval --data data --dataset folder --clip-seconds 1 --json --method beam";
+    let names = "log-mel@raw+log-mel@ldn+mfcc@raw";
+    let got = json(&sandbox.run(&format!("{eval} --front-end {names}")).exits(0).stdout);
+    assert!(got["machines"][0]["auc"].as_f64().unwrap() > 0.9, "{got}");
+    assert_eq!(got["detector"]["ensemble"]["members"][1]["normalisation"], "ldn");
+    sandbox.write(
+        "forms.toml",
+        format!(
+            "name = 'forms'\ntitle = 'forms'\ndatasets = ['folder']\nclip_seconds = 1.0\n\
+             [[system]]\nname = 'all'\nmethod = 'beam'\nfront_end = '{names}'\n\
+             [[system]]\nname = 'plain'\nmethod = 'beam'\nfront_end = 'log-mel+mfcc'\n"
+        ),
+    );
+    let line = "bench run forms.toml --data data --dataset folder --out run --samples 100";
+    sandbox.run(line).exits(0);
+    let results = json(&String::from_utf8(sandbox.read("run/results.json")).unwrap());
+    let scores: Vec<&Value> =
+        results["rows"].as_array().unwrap().iter().map(|row| &row["score"]).collect();
+    assert_eq!(scores.len(), 2);
+    assert_eq!(*scores[0], got["official_score"]);
+    for back_end in ["mahalanobis", "pca-residual", "gmm", "k-means"] {
+        let line = format!("{eval} --front-end log-mel+mfcc --back-end {back_end}");
+        sandbox.run(&line).exits(2).says("front end must be one for this back end");
+    }
+}
+
+#[test]
 fn a_protocol_runs_is_written_and_goes_on_where_it_was() {
     let sandbox = with_folder();
     let line = "bench run my-folder --data data --out run --clip-seconds 1 --samples 100";

@@ -67,11 +67,18 @@ fn layers_and_rows_are_chosen() {
 fn what_encoders_cannot_do_is_refused() {
     let sandbox = Sandbox::with_recordings();
     for (options, reason) in [
-        ("--front-end ced --layer 14", "layer must be 0 (the input) to 13"),
+        ("--front-end ced --layer 14", "to 12 or 13 (the normalised output) for ced-tiny, got 14"),
+        ("--front-end ced --layer 8,4,8", "layers must be different ones, got 8 twice"),
+        ("--front-end ced --layer -1", "a layer is 0 (the input of the first block) to 13 for ced"),
+        ("--front-end ced --layer 8,-1", "a layer is 0 (the input of the first block) to 13"),
+        ("--front-end ced --layer x", "a layer is 0 (the input of the first block) to 13"),
         ("--front-end ced --rows-per-band 3", "a divisor of the 4 rows of ced-tiny, got 3"),
         ("--front-end ced --class-token", "class token must be left out: ced-tiny has none"),
         ("--front-end ced --sample-rate 8000", "sample rate must be 16000 Hz for ced-tiny"),
-        ("--front-end ced --clip-seconds 0.5", "clip length must be 1 to 30 seconds"),
+        (
+            "--front-end ced --clip-seconds 0.5",
+            "must be 1 to 30 seconds for ced-tiny (--clip-seconds), got 0.5",
+        ),
         ("--front-end ced --convention s15", "ced has no convention \"s15\"; its forms are layers"),
         (
             "--front-end mfcc --layer 8",
@@ -110,6 +117,70 @@ fn scoring_with_other_weights_is_refused_with_both_names() {
     let ran = run(&sandbox, "score m check --encoder other.safetensors").exits(2);
     let ran = ran.says("the model was made with ced-tiny (a765b270756a)");
     assert!(ran.stderr.contains("the weights at hand are ced-tiny ("), "{ran:#?}");
+    assert!(ran.stderr.contains(" in other.safetensors; give the ones"), "{ran:#?}");
+}
+
+#[test]
+fn a_truncated_file_is_named_with_its_sizes() {
+    let sandbox = with_check();
+    run(&sandbox, "fit normal -o m --clip-seconds 1 --front-end ced").exits(0);
+    run(&sandbox, "encoder convert ced -o ced.safetensors").exits(0);
+    let whole = sandbox.read("ced.safetensors");
+    sandbox.write("cut.safetensors", &whole[..whole.len() / 2]);
+    let said = format!(
+        "cut.safetensors: truncated: it has {} bytes, its table of tensors says {}",
+        whole.len() / 2,
+        whole.len()
+    );
+    run(&sandbox, "score m check --encoder cut.safetensors").exits(2).says(&said);
+    let line = "fit normal -o n --clip-seconds 1 --front-end ced --encoder cut.safetensors";
+    run(&sandbox, line).exits(2).says(&said);
+    run(&sandbox, "encoder check cut.safetensors").exits(2).says("cut.safetensors: truncated");
+}
+
+#[test]
+fn a_converted_file_says_what_it_is() {
+    let sandbox = Sandbox::new();
+    run(&sandbox, "encoder convert ced -o once.safetensors").exits(0);
+    run(&sandbox, "encoder convert ced -o twice.safetensors").exits(0);
+    assert_eq!(sandbox.read("once.safetensors"), sandbox.read("twice.safetensors"));
+    let info = run(&sandbox, "encoder info once.safetensors --json").exits(0).stdout;
+    let info: serde_json::Value = serde_json::from_str(&info).unwrap();
+    assert_eq!(info["config"]["embed_dim"], 192);
+    assert_eq!(info["source_sha256"].as_str().unwrap().len(), 64);
+    let info = run(&sandbox, "encoder info once.safetensors").exits(0).stdout;
+    assert!(info.contains("made from    a file with sha256 "), "{info}");
+    let info = run(&sandbox, "encoder info ced").exits(0).stdout;
+    assert!(!info.contains("made from"), "{info}");
+}
+
+#[test]
+fn a_model_is_shown_without_the_weights_of_its_encoder() {
+    let sandbox = with_check();
+    run(&sandbox, "encoder convert ced -o ced.safetensors").exits(0);
+    let mut bytes = sandbox.read("ced.safetensors");
+    let last = bytes.len() - 1;
+    bytes[last] ^= 0x10;
+    sandbox.write("own.safetensors", bytes);
+    let line = "fit normal -o m --clip-seconds 1 --front-end ced+mfcc --layer 4,6 --rows-per-band 2 \
+                --precision int16 --combine-members min --encoder own.safetensors";
+    run(&sandbox, line).exits(0);
+    let with = run(&sandbox, "inspect m --encoder own.safetensors").exits(0).stdout;
+    // The weights it was made with are gone.
+    run(&sandbox, "score m check").exits(2).says("the model was made with ced-tiny (");
+    let without = run(&sandbox, "inspect m").exits(0).stdout;
+    assert_eq!(with, without);
+    let model: serde_json::Value =
+        serde_json::from_str(&run(&sandbox, "inspect m --json").exits(0).stdout).unwrap();
+    let encoder = &model["settings"]["front_end"]["settings"]["members"][0]["settings"];
+    let fingerprint = encoder["fingerprint"].as_str().unwrap();
+    let said = format!("ced-tiny, fingerprint {fingerprint}, layer 4,6, 2 rows a band, int16\n");
+    assert!(without.contains(&said), "{without}");
+    assert!(without.contains("ced + mfcc, min of their scores\n"), "{without}");
+    assert!(model["bands"][0]["hertz"].is_object(), "{model:#}");
+    assert_eq!(model["bands"][0]["member"], "ced");
+    let score = run(&sandbox, "score m check --encoder own.safetensors").exits(0);
+    assert!(score.stdout.contains("1 anomalous"), "{score:#?}");
 }
 
 #[test]
@@ -132,6 +203,63 @@ fn several_front_ends_score_together() {
     run(&sandbox, "features check --front-end ced+mfcc --clip-seconds 1 --view frames --npy g.npy")
         .exits(2)
         .says("have no common frames");
+}
+
+#[test]
+fn the_raw_and_the_normalised_form_of_a_front_end_score_together() {
+    let sandbox = with_check();
+    let line = "fit normal -o m --clip-seconds 1 --method beam --density-exponent auto \
+                --front-end ced@raw+ced@ldn+mfcc@raw+mfcc@ldn";
+    let ran = run(&sandbox, line).exits(0);
+    assert!(ran.stdout.contains("ced-tiny (layer 8) + mfcc (kaldi), 18 bands"), "{ran:#?}");
+    assert!(ran.stdout.contains("members     ced@raw + ced@ldn + mfcc@raw + mfcc@ldn"), "{ran:#?}");
+    let ran = run(&sandbox, "score m check").exits(0);
+    assert!(ran.stdout.contains("1 anomalous, 1 normal"), "{ran:#?}");
+    let ran = run(&sandbox, "explain m check/odd.wav --json").exits(0);
+    for member in ["ced@raw", "ced@ldn", "mfcc@raw", "mfcc@ldn"] {
+        assert!(ran.stdout.contains(&format!("\"part\": \"{member}\"")), "{ran:#?}");
+    }
+    let ran = run(&sandbox, "inspect m --json").exits(0);
+    let model: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(model["axis"]["length"], 4 * 192 + 90, "vectors are kept once");
+    assert_eq!(model["bands"][4]["member"], "ced@ldn");
+    assert_eq!(model["bands"][0]["hertz"], model["bands"][4]["hertz"]);
+    let ran = run(&sandbox, "inspect m").exits(0);
+    let said = "members      ced@raw + ced@ldn + mfcc@raw + mfcc@ldn, mean of their scores\n";
+    assert!(ran.stdout.contains(said), "{ran:#?}");
+    run(&sandbox, "calibrate m").exits(0);
+    run(&sandbox, "model verify m").exits(0);
+    let before = sandbox.read("m");
+    sandbox.record("more", 4..5, 3);
+    run(&sandbox, "model add m more").exits(0);
+    run(&sandbox, "model forget m --visit visit_4").exits(0);
+    assert_eq!(sandbox.read("m"), before);
+    run(&sandbox, "fit normal -o n --clip-seconds 1 --front-end ced@raw+ced").exits(0);
+    let ran = run(&sandbox, "explain n check/odd.wav --json").exits(0);
+    assert!(ran.stdout.contains("\"part\": \"ced@raw\""), "{ran:#?}");
+    run(&sandbox, "model verify n").exits(0);
+    for (options, reason) in [
+        ("--front-end ced@raw", "for one front end --neighbours 0 compares plain distances"),
+        ("--front-end ced@red+mfcc", "unknown normalisation \"red\"; known: raw, ldn"),
+        ("--front-end ced@raw+ced@raw", "two different ones or more, got ced@raw twice"),
+        ("--front-end ced@ldn+ced", "must be all different, got ced@ldn and ced"),
+        ("--front-end ced@raw+ced@ldn --neighbours 0", "1 or more for ced@ldn, got 0"),
+    ] {
+        let line = format!("fit normal -o m --clip-seconds 1 {options}");
+        run(&sandbox, &line).exits(2).says(reason);
+    }
+    let line = "features check --clip-seconds 1 --front-end ced@raw+mfcc --npy f.npy";
+    run(&sandbox, line).exits(2).says("say how scores are made, not vectors");
+}
+
+#[test]
+fn recordings_too_short_for_a_clip_name_the_option() {
+    let sandbox = Sandbox::new();
+    sandbox.record("normal", 1..3, 2);
+    let ran = run(&sandbox, "fit normal -o m --front-end ced").exits(2);
+    assert!(ran.stderr.contains("or fit shorter clips (--clip-seconds)"), "{ran:#?}");
+    let ran = run(&sandbox, "fit normal -o m --front-end ced --clip-seconds 1.5").exits(0);
+    assert!(ran.stderr.contains("or fit shorter clips (--clip-seconds)"), "{ran:#?}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BandLayout, BandSettings, Combine, Error, Result};
+use crate::{BandLayout, BandSettings, Combine, Error, Result, names::named_choices};
 
 /// The members of an ensemble, in the order of their parts of the axis.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -31,26 +31,103 @@ pub struct MemberSettings {
     pub positions: usize,
     /// How they are cut.
     pub bands: BandSettings,
+    /// Where they begin, if not after those of the member before: members may share positions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<usize>,
+    /// How its distances are normalised, if not as the detector says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub normalisation: Option<Normalisation>,
+}
+
+/// What becomes of the distances of one member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Normalisation {
+    /// Plain distances.
+    Raw,
+    /// Local density normalisation, with the neighbours and the exponent of the detector.
+    Density,
+}
+
+named_choices!(Normalisation, "normalisation", { Raw => "raw", Density => "ldn" });
+
+/// What stands between the name of a member and its normalisation.
+pub const FORM_SEPARATOR: char = '@';
+
+impl MemberSettings {
+    /// The name with the normalisation, such as `ced@raw`, as users type it.
+    pub fn label(&self) -> String {
+        match self.normalisation {
+            None => self.name.clone(),
+            Some(form) => format!("{}{FORM_SEPARATOR}{form}", self.name),
+        }
+    }
+
+    /// Neighbours in its local scales, where the detector says `neighbours`.
+    pub(super) fn neighbours(&self, neighbours: usize) -> usize {
+        if self.normalisation == Some(Normalisation::Raw) { 0 } else { neighbours }
+    }
 }
 
 impl EnsembleSettings {
+    /// The positions of each member on the common axis.
+    pub fn places(&self) -> Vec<Range<usize>> {
+        let mut end = 0_usize;
+        let place = |member: &MemberSettings| {
+            let start = member.start.unwrap_or(end);
+            end = start.saturating_add(member.positions);
+            start..end
+        };
+        self.members.iter().map(place).collect()
+    }
+
+    /// The parts of the common axis that members have, in order, each once.
+    pub fn parts(&self) -> Vec<Range<usize>> {
+        let mut parts = self.places();
+        parts.sort_by_key(|place| (place.start, place.end));
+        parts.dedup();
+        parts
+    }
+
     /// The bands of all members on one axis, and which of them are whose.
     pub(super) fn layout(&self, axis_len: usize) -> Result<(BandLayout, Vec<Range<usize>>)> {
-        let positions: Vec<usize> = self.members.iter().map(|member| member.positions).collect();
-        let sum = positions.iter().try_fold(0_usize, |sum, &len| sum.checked_add(len));
-        if self.members.len() < 2 || sum != Some(axis_len) {
+        let parts = self.parts();
+        let starts = std::iter::once(0).chain(parts.iter().map(|part| part.end));
+        let are_touching = parts.iter().zip(starts).all(|(part, start)| part.start == start);
+        let end = parts.last().map_or(0, |part| part.end);
+        if self.members.len() < 2 || !are_touching || end != axis_len {
             let allowed = format!("two members or more with {axis_len} positions together");
-            return Err(Error::setting("ensemble", allowed, format!("{positions:?}")));
+            return Err(Error::setting("ensemble", allowed, format!("{parts:?}")));
         }
-        let (mut bands, mut members, mut start) = (Vec::new(), Vec::new(), 0);
-        for member in &self.members {
+        let (mut bands, mut members) = (Vec::new(), Vec::new());
+        for (member, Range { start, .. }) in self.members.iter().zip(self.places()) {
             let first = bands.len();
             let own = member.bands.layout(member.positions)?;
             bands.extend(own.bands().iter().map(|band| start + band.start..start + band.end));
             members.push(first..bands.len());
-            start += member.positions;
         }
         Ok((BandLayout::of_bands(axis_len, bands), members))
+    }
+
+    /// Refuses members that differ in nothing, and normalisation where there is none.
+    pub(super) fn check(&self, neighbours: usize) -> Result<()> {
+        let forms: Vec<(Range<usize>, BandSettings, usize)> = self
+            .members
+            .iter()
+            .zip(self.places())
+            .map(|(member, place)| (place, member.bands, member.neighbours(neighbours)))
+            .collect();
+        for (index, member) in self.members.iter().enumerate() {
+            if neighbours == 0 && member.normalisation == Some(Normalisation::Density) {
+                let allowed = format!("1 or more for {}", member.label());
+                return Err(Error::setting("neighbours", allowed, neighbours));
+            }
+            if let Some(same) = forms[..index].iter().position(|form| *form == forms[index]) {
+                let got = format!("{} and {}", self.members[same].label(), member.label());
+                return Err(Error::setting("members of an ensemble", "all different", got));
+            }
+        }
+        Ok(())
     }
 }
 

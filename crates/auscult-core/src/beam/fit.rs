@@ -40,12 +40,12 @@ impl Beam {
         band: &BandMemory,
         matrix: &[f32],
         groups: &Groups,
+        neighbours: usize,
         buffers: &Buffers,
     ) -> (BandFit, Outline, LeftOutBand) {
         let distances = BandPairs::new(band, matrix, self.layout.axis_len(), buffers);
-        let neighbours = self.settings.neighbours;
         let scales = LocalScales::compute(&distances, neighbours, groups.members());
-        let (exponent, divisor) = self.normalisation(&distances);
+        let (exponent, divisor) = self.normalisation(&distances, neighbours);
         let left_out: LeftOutBand = match self.settings.score_of {
             ScoreOf::Distance => self
                 .left_out(&distances, &scales, groups, exponent)
@@ -65,16 +65,16 @@ impl Beam {
     }
 
     /// The exponent and divisor of a band, from single clips left out.
-    fn normalisation(&self, distances: &BandPairs<'_>) -> (f64, f64) {
+    fn normalisation(&self, distances: &BandPairs<'_>, neighbours: usize) -> (f64, f64) {
         let setting = self.settings.exponent;
-        if self.settings.neighbours == 0 {
+        if neighbours == 0 {
             return (0.0, 1.0);
         }
         if !setting.needs_divisor() {
             return (if let DensityExponent::Fixed(t) = setting { t } else { 1.0 }, 1.0);
         }
         let clips = Groups::clips(distances.len());
-        let scales = LocalScales::compute(distances, self.settings.neighbours, clips.members());
+        let scales = LocalScales::compute(distances, neighbours, clips.members());
         let exponent = match setting {
             DensityExponent::Fixed(t) => t,
             DensityExponent::Auto => best_exponent(&left_out_pairs(distances, &scales)),

@@ -10,7 +10,7 @@ use std::ops::Range;
 use self::band::FittedBand;
 pub(crate) use self::{ensemble::Standardisation, fit::BandFit};
 pub use self::{
-    ensemble::{EnsembleSettings, MemberSettings},
+    ensemble::{EnsembleSettings, FORM_SEPARATOR, MemberSettings, Normalisation},
     settings::{Beam, BeamSettings, Method, ScoreOf},
 };
 use crate::{
@@ -54,8 +54,11 @@ impl Beam {
             let matrix = references.matrix(view).unwrap_or_default();
             let (bands, left_out): (Vec<_>, Vec<_>) = memories
                 .into_iter()
-                .map(|memory| {
-                    let (fit, outline, left_out) = self.fit_band(&memory, matrix, groups, &buffers);
+                .enumerate()
+                .map(|(band, memory)| {
+                    let neighbours = self.neighbours_of(band);
+                    let (fit, outline, left_out) =
+                        self.fit_band(&memory, matrix, groups, neighbours, &buffers);
                     (FittedBand::new(memory, outline, fit, self.settings.rule), left_out)
                 })
                 .unzip();

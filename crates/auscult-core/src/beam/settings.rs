@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::EnsembleSettings;
+use super::{EnsembleSettings, MemberSettings};
 use crate::{
     BandLayout, BandSettings, Combine, DensityExponent, DensityRule, Metric, Result, View,
     features::FrontEnd, names::named_choices,
@@ -130,6 +130,9 @@ impl BeamSettings {
             Some(ensemble) => ensemble.layout(axis_len)?,
             None => (self.bands.layout(axis_len)?, Vec::new()),
         };
+        if let Some(ensemble) = &self.ensemble {
+            ensemble.check(self.neighbours)?;
+        }
         self.exponent.check()?;
         let mut seen = self.views.clone();
         seen.dedup();
@@ -154,6 +157,18 @@ impl Beam {
     /// The settings it was made from.
     pub fn settings(&self) -> &BeamSettings {
         &self.settings
+    }
+
+    /// The member of an ensemble a band is of; `None` for a single front end.
+    pub fn member_of(&self, band: usize) -> Option<&MemberSettings> {
+        let member = self.members.iter().position(|bands| bands.contains(&band))?;
+        self.settings.ensemble.as_ref()?.members.get(member)
+    }
+
+    /// Neighbours in the local scales of a band.
+    pub(super) fn neighbours_of(&self, band: usize) -> usize {
+        let neighbours = self.settings.neighbours;
+        self.member_of(band).map_or(neighbours, |member| member.neighbours(neighbours))
     }
 
     /// Where its bands are.

@@ -27,7 +27,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     axis::{Axis, AxisMeaning, AxisPart, Level},
-    ensemble::{Ensemble, SEPARATOR},
+    ensemble::{Ensemble, Forms, SEPARATOR},
     log_mel::{LogMel, LogMelConvention, LogMelSettings},
     lpc::{Lpc, LpcConvention, LpcSettings},
     mfcc::{Mfcc, MfccConvention, MfccSettings},

@@ -4,11 +4,12 @@
 mod input;
 
 use auscult_kernels::{Epilogue, IntegerRows, Isa, Rows, RowsMut, row_stride};
+use serde_json::Value;
 
 pub(crate) use self::input::{CedInput, CedMap, edges};
 use crate::{
     Error, Result,
-    eat::vision_block,
+    eat::{Sizes, vision_block},
     patches::{FeatureMap, PATCH},
     transformer::{Block, Linear, Norm, Order, Scratch, Transformer},
     weights::Weights,
@@ -40,6 +41,7 @@ pub(crate) fn aliases(name: &str) -> Vec<String> {
 /// Reads input, embedding and blocks.
 pub(crate) fn load(
     weights: &mut Weights<'_>,
+    config: Option<&Value>,
     isa: Isa,
 ) -> Result<(CedInput, CedEmbedding, Transformer)> {
     let input = CedInput::read(weights)?;
@@ -61,6 +63,8 @@ pub(crate) fn load(
     let blocks: Result<Vec<Block>> = (0..depth)
         .map(|index| vision_block(weights, &format!("encoder.blocks.{index}"), width, EPSILON))
         .collect();
+    let heads = width / HEAD_WIDTH;
+    Sizes { width, depth, heads }.check(config, "CED")?;
     let embedding = CedEmbedding {
         patch: Linear::new(&patch, bias, PATCH),
         time_positions: turned(&time, columns),
@@ -69,7 +73,6 @@ pub(crate) fn load(
         width,
         isa,
     };
-    let heads = width / HEAD_WIDTH;
     let order = Order::Before;
     let transformer =
         Transformer { isa, width, heads, order, blocks: blocks?, relative_bias: None };

@@ -11,8 +11,10 @@ mod values;
 use std::{collections::BTreeMap, fmt, ops::Range, path::Path};
 
 use auscult_kernels::MappedFile;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub(crate) use self::safetensors::described_safetensors;
 pub use self::safetensors::{NamedTensor, to_safetensors};
 pub(crate) use self::values::Storage;
 use crate::{Error, Result};
@@ -22,8 +24,23 @@ use crate::{Error, Result};
 pub struct Checkpoint {
     bytes: Bytes,
     tensors: BTreeMap<String, Entry>,
-    config: Option<Value>,
+    description: Description,
     container: Container,
+}
+
+/// What a checkpoint says about its weights beside their values.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Description {
+    /// The kind of encoder, such as `ced`; only of files written here.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub architecture: Option<String>,
+    /// The encoder's configuration, in the words of its authors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub config: Option<Value>,
+    /// SHA-256 of the file the weights were converted from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source_sha256: Option<String>,
 }
 
 /// The kind of file a checkpoint came from.
@@ -81,7 +98,7 @@ pub(crate) struct Entry {
 /// What both containers give.
 struct Contents {
     tensors: BTreeMap<String, Entry>,
-    config: Option<Value>,
+    description: Description,
 }
 
 impl Checkpoint {
@@ -94,8 +111,8 @@ impl Checkpoint {
         let file = MappedFile::open(path)
             .map_err(|source| Error::Open { path: path.to_owned(), source })?;
         let mut checkpoint = Self::new(Bytes::Mapped(file))?;
-        if checkpoint.config.is_none() {
-            checkpoint.config = config_beside(path);
+        if checkpoint.description.config.is_none() {
+            checkpoint.description.config = config_beside(path);
         }
         Ok(checkpoint)
     }
@@ -130,20 +147,30 @@ impl Checkpoint {
             }
             other => (Container::Safetensors, safetensors::read(other)?),
         };
-        let Contents { tensors, config } = contents;
-        Ok(Self { bytes, tensors, config, container })
+        let Contents { tensors, description } = contents;
+        Ok(Self { bytes, tensors, description, container })
     }
 
     /// This checkpoint with another configuration.
     #[must_use]
     pub fn with_config(mut self, config: Value) -> Self {
-        self.config = Some(config);
+        self.description.config = Some(config);
         self
     }
 
     /// The configuration in the file or, of a Hugging Face download, in `config.json` beside it.
     pub fn config(&self) -> Option<&Value> {
-        self.config.as_ref()
+        self.description.config.as_ref()
+    }
+
+    /// What the file says about its weights beside their values.
+    pub fn description(&self) -> &Description {
+        &self.description
+    }
+
+    /// The bytes of the file, for checksums.
+    pub fn contents(&self) -> &[u8] {
+        self.bytes.get()
     }
 
     /// The kind of file.

@@ -11,7 +11,7 @@ use zip::{
     read::{ArchiveOffset, Config},
 };
 
-use super::{Contents, Entry, elements, pickle};
+use super::{Contents, Description, Entry, elements, pickle};
 use crate::{Error, Result};
 
 /// The pickle of the largest released checkpoint has 120 kB.
@@ -53,12 +53,17 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents> {
         return Err(Error::format("a PyTorch file without tensors at its top or under model"));
     }
     let config = pickle.get(top, "cfg").and_then(|config| pickle.json(config));
-    Ok(Contents { tensors, config })
+    Ok(Contents { tensors, description: Description { config, ..Description::default() } })
 }
 
 /// Where each entry's bytes are; entries must be stored as they are.
 fn entries(bytes: &[u8]) -> Result<HashMap<String, Range<usize>>> {
-    let refused = |error: &dyn std::fmt::Display| Error::format(format!("a damaged zip: {error}"));
+    let refused = |error: &dyn std::fmt::Display| {
+        let length = bytes.len();
+        // The table stands at the end: what was cut off cannot be told.
+        let reason = format!("a damaged zip of {length} bytes, truncated perhaps: {error}");
+        Error::format(reason)
+    };
     // A checkpoint starts with its archive; searching for another start can find a false one.
     let config = Config { archive_offset: ArchiveOffset::Known(0) };
     let mut archive =

@@ -4,7 +4,7 @@ use auscult_encoders::{Checkpoint, Encoder, to_safetensors};
 use proptest::prelude::*;
 use serde_json::json;
 
-use crate::made::{Kind, Tensors, config, tensors, torch_zip};
+use crate::made::{Kind, Tensors, config, small_beats, small_beats_checkpoint, tensors, torch_zip};
 
 /// The error of loading tensors with a configuration.
 fn refused(tensors: &Tensors, config: &serde_json::Value) -> String {
@@ -81,6 +81,48 @@ fn files_of_something_else_are_refused_with_what_they_are() {
         };
         assert!(error.to_string().contains(expected), "{error}");
     }
+}
+
+#[test]
+fn a_file_cut_short_says_how_long_it_is_and_must_be() {
+    let whole = to_safetensors(&tensors(), Some(&config())).unwrap();
+    let table = 8 + u64::from_le_bytes(whole[..8].try_into().unwrap()) as usize;
+    let length = whole.len();
+    let refused = |bytes: &[u8]| Checkpoint::from_bytes(bytes.to_vec()).unwrap_err().to_string();
+    for (cut, expected) in [(length - 1, length), (table, length), (table / 2, table), (8, table)] {
+        let error = refused(&whole[..cut]);
+        let said = format!(
+            "truncated: it has {cut} bytes, its table of tensors says {expected}; fetch the file again"
+        );
+        assert_eq!(error, said);
+    }
+    let error = refused(&[whole.as_slice(), b"more"].concat());
+    assert!(error.starts_with(&format!("damaged: it has {} bytes", length + 4)), "{error}");
+    let zip = torch_zip(&tensors(), &config(), Kind::Float);
+    let error = refused(&zip[..zip.len() / 2]);
+    assert!(
+        error.contains(&format!("a damaged zip of {} bytes, truncated perhaps", zip.len() / 2)),
+        "{error}"
+    );
+}
+
+#[test]
+fn what_a_file_says_of_itself_must_fit_its_tensors() {
+    let bundled = || Checkpoint::from_static(auscult_ced_tiny::WEIGHTS).unwrap();
+    for (key, value, expected) in [
+        ("embed_dim", 256, "embed_dim must be 192, as the tensors of CED have it, got 256"),
+        ("depth", 6, "depth must be 12, as the tensors of CED have it, got 6"),
+        ("num_heads", 4, "num_heads must be 3, as the tensors of CED have it, got 4"),
+    ] {
+        let error = Encoder::load(&bundled().with_config(json!({ key: value }))).unwrap_err();
+        assert_eq!(error.to_string(), expected);
+    }
+    let bytes = small_beats().convert(&small_beats_checkpoint(), None).unwrap();
+    let at = bytes.windows(5).position(|window| window == b"beats").unwrap();
+    let mut foreign = bytes;
+    foreign[at..at + 5].copy_from_slice(b"boats");
+    let error = Encoder::load(&Checkpoint::from_bytes(foreign).unwrap()).unwrap_err().to_string();
+    assert!(error.contains("its header says boats, its tensors are those of beats"), "{error}");
 }
 
 #[test]

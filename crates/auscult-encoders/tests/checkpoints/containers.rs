@@ -1,6 +1,6 @@
 //! The same weights from every container are the same encoder.
 
-use auscult_encoders::{Checkpoint, Container, Encoder, to_safetensors};
+use auscult_encoders::{Checkpoint, Container, Description, Encoder, to_safetensors};
 
 use crate::made::{Kind, config, small_beats, tensors, torch_zip};
 
@@ -21,9 +21,42 @@ fn every_container_and_storage_gives_the_same_encoder() {
 fn conversion_keeps_the_encoder() {
     let checkpoint = Checkpoint::from_bytes(torch_zip(&tensors(), &config(), Kind::Half)).unwrap();
     let encoder = Encoder::load(&checkpoint).unwrap();
-    let converted = Checkpoint::from_bytes(encoder.convert(&checkpoint).unwrap()).unwrap();
+    let bytes = encoder.convert(&checkpoint, Some("00ff".to_owned())).unwrap();
+    assert_eq!(encoder.convert(&checkpoint, Some("00ff".to_owned())).unwrap(), bytes);
+    let converted = Checkpoint::from_bytes(bytes).unwrap();
     assert_eq!(converted.container(), Container::Safetensors);
     assert_eq!(Encoder::load(&converted).unwrap().fingerprint(), encoder.fingerprint());
+    let expected = Description {
+        architecture: Some("beats".to_owned()),
+        config: Some(config()),
+        source_sha256: Some("00ff".to_owned()),
+    };
+    assert_eq!(*converted.description(), expected);
+}
+
+#[test]
+fn conversion_writes_the_configuration_the_tensors_tell() {
+    let bundled = Checkpoint::from_static(auscult_ced_tiny::WEIGHTS).unwrap();
+    let encoder = Encoder::load(&bundled).unwrap();
+    assert_eq!(encoder.config(), None);
+    let converted = Checkpoint::from_bytes(encoder.convert(&bundled, None).unwrap()).unwrap();
+    let config = serde_json::json!({
+        "embed_dim": 192, "depth": 12, "num_heads": 3, "patch_size": 16, "n_mels": 64,
+    });
+    assert_eq!(converted.config(), Some(&config));
+    let encoder = Encoder::load(&converted).unwrap();
+    assert_eq!((encoder.name().as_str(), encoder.config()), ("ced-tiny", Some(&config)));
+}
+
+#[test]
+fn the_configuration_of_older_files_is_read() {
+    use safetensors::{Dtype, tensor::TensorView};
+    let metadata =
+        std::collections::HashMap::from([("auscult.config".to_owned(), config().to_string())]);
+    let zeros = [0; 4];
+    let tensor = TensorView::new(Dtype::F32, vec![1], &zeros).unwrap();
+    let bytes = safetensors::serialize([("one", tensor)], Some(metadata)).unwrap();
+    assert_eq!(Checkpoint::from_bytes(bytes).unwrap().config(), Some(&config()));
 }
 
 #[test]

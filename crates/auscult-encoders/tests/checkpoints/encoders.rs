@@ -1,7 +1,9 @@
 //! Forward passes: bits, layers, lengths.
 
 use auscult_core::ClipSettings;
-use auscult_encoders::{Checkpoint, Encoder, Precision, Threads, to_safetensors};
+use auscult_encoders::{
+    Checkpoint, Encoder, EncoderFrontEnd, EncoderSettings, Precision, Threads, to_safetensors,
+};
 use auscult_kernels::Isa;
 
 use crate::made::{config, small_beats, tensors};
@@ -103,9 +105,18 @@ fn what_an_encoder_cannot_take_is_refused() {
     let encoder = ced();
     let length = |sample_rate, seconds| ClipSettings { sample_rate, seconds }.check().unwrap();
     for (length, expected) in [
-        (length(8_000, 10.0), "sample rate must be 16000 Hz for ced-tiny, got 8000"),
-        (length(16_000, 0.5), "clip length must be 1 to 30 seconds for ced-tiny, got 0.5"),
-        (length(16_000, 31.0), "clip length must be 1 to 30 seconds for ced-tiny, got 31"),
+        (
+            length(8_000, 10.0),
+            "sample rate must be 16000 Hz for ced-tiny (--sample-rate), got 8000",
+        ),
+        (
+            length(16_000, 0.5),
+            "clip length must be 1 to 30 seconds for ced-tiny (--clip-seconds), got 0.5",
+        ),
+        (
+            length(16_000, 31.0),
+            "clip length must be 1 to 30 seconds for ced-tiny (--clip-seconds), got 31",
+        ),
     ] {
         assert_eq!(encoder.buffers(length).unwrap_err().to_string(), expected);
     }
@@ -116,13 +127,18 @@ fn what_an_encoder_cannot_take_is_refused() {
     };
     assert!(run(&[], &[8]).contains("clip must be at least one sample"));
     assert!(run(&[0.0, f32::NAN], &[8]).contains("samples must be finite numbers, got NaN at 1"));
-    for layers in [&[14][..], &[], &[8, 8], &[8, 3]] {
+    assert_eq!(
+        run(&[0.1], &[8, 14]),
+        "layer must be 0 (the input of the first block) to 12 or 13 (the normalised output) for ced-tiny, got 14"
+    );
+    for layers in [&[][..], &[8, 8], &[8, 3]] {
         let error = run(&[0.1], layers);
-        assert!(
-            error.contains("layer must be 0 (the input) to 13 (the normalised output)"),
-            "{error}"
-        );
+        assert!(error.contains("at least one, in ascending order, each once"), "{error}");
     }
+    let settings = EncoderSettings { layers: vec![3], rows_per_band: 1, class_token: false };
+    let error = EncoderFrontEnd::new(small_beats().into(), settings, length(16_000, 1.0));
+    let said = "layer must be 0 (the input of the first block) to 2 for beats-2x24, got 3";
+    assert_eq!(error.unwrap_err().to_string(), said);
 }
 
 /// The integers of `--precision int16` keep the tokens of the real CED within 5 thousandths.

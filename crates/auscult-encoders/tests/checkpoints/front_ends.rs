@@ -100,13 +100,51 @@ fn other_weights_than_the_models_are_refused_with_both_names() {
         .to_string();
     assert!(error.contains("the model was made with beats-2x24 ("), "{error}");
     assert!(error.contains("the weights at hand are beats-2x24 ("), "{error}");
+    assert!(error.contains(&format!(") in {};", path.display())), "{error}");
 
     let error = library().build(&identity, length(1.0)).unwrap_err().to_string();
     assert!(error.contains("the weights of beats-2x24 are not on this machine"), "{error}");
-    let error =
-        library().with_file(Some(path)).encoder("ced", Precision::F32).unwrap_err().to_string();
-    assert!(
-        error.contains("front end ced was asked for, but the file given holds beats"),
-        "{error}"
-    );
+    let error = library()
+        .with_file(Some(path.clone()))
+        .encoder("ced", Precision::F32)
+        .unwrap_err()
+        .to_string();
+    let said = format!("front end ced was asked for, but {} holds beats-2x24 (", path.display());
+    assert!(error.starts_with(&said), "{error}");
+}
+
+#[test]
+fn what_is_wrong_with_a_file_is_told_with_its_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("cut.safetensors");
+    let whole = to_safetensors(&tensors(), Some(&config())).unwrap();
+    std::fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    let identity =
+        front_end(&EncoderSettings::for_encoder(&small_beats()), small_beats()).unwrap().identity();
+    let with_file = library().with_file(Some(path.clone()));
+    let said = format!("{}: truncated: it has {} bytes", path.display(), whole.len() / 2);
+    let error = with_file.build(&identity, length(1.0)).unwrap_err().to_string();
+    assert!(error.starts_with(&said), "{error}");
+    let error = with_file.encoder("beats", Precision::F32).unwrap_err().to_string();
+    assert!(error.starts_with(&said), "{error}");
+}
+
+#[test]
+fn the_axis_of_a_model_needs_no_weights() {
+    for layers in [vec![2], vec![0, 1]] {
+        let settings = EncoderSettings { layers, rows_per_band: 2, class_token: false };
+        let made = front_end(&settings, small_beats()).unwrap();
+        let axis =
+            EncoderFrontEnd::axis_of(&made.identity(), made.axis().len(), length(1.0)).unwrap();
+        assert_eq!(axis, *made.axis());
+        let error = EncoderFrontEnd::axis_of(&made.identity(), 11, length(1.0)).unwrap_err();
+        assert!(error.to_string().contains("11 positions for"), "{error}");
+    }
+}
+
+#[test]
+fn a_layer_asked_for_twice_is_refused() {
+    let request = EncoderRequest { layers: vec![8, 4, 8], ..EncoderRequest::default() };
+    let error = library().front_end("ced", &request, length(1.0)).unwrap_err().to_string();
+    assert_eq!(error, "layers must be different ones, got 8 twice");
 }

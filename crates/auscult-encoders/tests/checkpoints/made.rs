@@ -70,9 +70,12 @@ pub(crate) fn tensors() -> Tensors {
         .collect()
 }
 
+pub(crate) fn small_beats_checkpoint() -> Checkpoint {
+    Checkpoint::from_bytes(to_safetensors(&tensors(), Some(&config())).unwrap()).unwrap()
+}
+
 pub(crate) fn small_beats() -> Encoder {
-    let bytes = to_safetensors(&tensors(), Some(&config())).unwrap();
-    Encoder::load(&Checkpoint::from_bytes(bytes).unwrap()).unwrap()
+    Encoder::load(&small_beats_checkpoint()).unwrap()
 }
 
 /// How a storage is written.

@@ -43,6 +43,17 @@ pub struct SectionVectors<'a> {
 /// Asked while a network is trained: whether to stop.
 pub type IsStopped<'a> = dyn Fn() -> bool + Sync + 'a;
 
+/// Why only nearest references take several front ends: their vectors have no common scale.
+pub fn several_front_ends(name: &str) -> Error {
+    Error::Setting {
+        setting: "front end",
+        allowed:
+            "one for this back end; nearest and genrep take several, and a fusion joins systems"
+                .to_owned(),
+        got: name.to_owned(),
+    }
+}
+
 /// Fits a system on a section and scores its test clips.
 ///
 /// # Errors
@@ -57,6 +68,10 @@ pub fn score(
 ) -> Result<SystemScores> {
     if section.train.is_empty() {
         return Err(Error::Core(auscult_core::Error::NoReferences));
+    }
+    let compares = matches!(system.back_end, BackEnd::Nearest | BackEnd::GenRep);
+    if !compares && !front_end.members().is_empty() {
+        return Err(several_front_ends(&system.front_end));
     }
     match system.back_end {
         BackEnd::Nearest => nearest::score(system, front_end, section),

@@ -9,7 +9,7 @@ use auscult_eval::{
     metrics::{Domain, Figures, Label, OfficialScores, ScoreSet, SectionFigures, arithmetic_mean},
     protocol::Protocol,
     run::{ResultRow, RunFacts, RunResults, RunSettings, SectionResult, evaluate},
-    systems::{BackEnd, SystemSettings},
+    systems::{BackEnd, SystemSettings, several_front_ends},
 };
 use auscult_training::autoencoder::SpectrogramFrontEnd;
 use serde_json::{Value, json};
@@ -40,6 +40,10 @@ pub(super) fn run(arguments: &EvalArguments, printer: &Printer) -> anyhow::Resul
         front_end = Arc::new(SpectrogramFrontEnd::new(form, clip.check()?)?);
     }
     let system = system(arguments, &*front_end)?;
+    let compares = matches!(system.back_end, BackEnd::Nearest | BackEnd::GenRep);
+    if !compares && !front_end.members().is_empty() {
+        return Err(several_front_ends(&system.front_end).into());
+    }
     let channel = reading::channel(&arguments.front_end.channel)?;
     let dataset =
         opening::open(arguments.dataset, &arguments.data.data, &arguments.data, &[], printer)?;

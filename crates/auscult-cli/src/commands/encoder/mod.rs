@@ -11,6 +11,7 @@ use std::{
 use anyhow::Context;
 use auscult_encoders::{Checkpoint, Encoder, KNOWN, KnownEncoder};
 use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
 
 use crate::{
     Outcome,
@@ -112,6 +113,8 @@ fn info(text: &str, json: bool, printer: &Printer) -> anyhow::Result<()> {
             "front_end": encoder.architecture().name(),
             "encoder": encoder.name(),
             "fingerprint": encoder.fingerprint(),
+            "config": encoder.config(),
+            "source_sha256": checkpoint.description().source_sha256,
             "preprocessing": encoder.preprocessing(),
             "layers": encoder.last_layer(),
             "default_layer": encoder.default_layer(),
@@ -133,6 +136,13 @@ fn info(text: &str, json: bool, printer: &Printer) -> anyhow::Result<()> {
         ("container", format!("{}, {}", checkpoint.container(), megabytes(checkpoint.bytes()))),
         ("encoder", encoder.name()),
         ("fingerprint", encoder.fingerprint().to_owned()),
+        (
+            "made from",
+            match &checkpoint.description().source_sha256 {
+                Some(sum) => format!("a file with sha256 {sum}"),
+                None => String::new(),
+            },
+        ),
         ("input", encoder.preprocessing().to_owned()),
         (
             "layers",
@@ -158,7 +168,7 @@ fn info(text: &str, json: bool, printer: &Printer) -> anyhow::Result<()> {
         ("peak memory", peak.map_or_else(|| "unknown here".to_owned(), megabytes)),
         ("runs with", encoder.isa().name().to_owned()),
     ];
-    for (name, value) in rows {
+    for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
         printer.line(format!("{name:<13}{value}"))?;
     }
     Ok(())
@@ -175,7 +185,8 @@ fn convert(text: &str, output: &Path, printer: &Printer) -> anyhow::Result<()> {
     files::check_result_target(output, [text])?;
     let (name, checkpoint) = open(text)?;
     let encoder = Encoder::load(&checkpoint).with_context(|| name.clone())?;
-    let bytes = encoder.convert(&checkpoint)?;
+    let sha256 = pull::hexadecimal(&Sha256::digest(checkpoint.contents()));
+    let bytes = encoder.convert(&checkpoint, Some(sha256))?;
     let written = Encoder::load(&Checkpoint::from_bytes(bytes.clone())?)?;
     anyhow::ensure!(
         written.fingerprint() == encoder.fingerprint(),

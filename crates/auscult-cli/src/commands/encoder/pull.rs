@@ -172,10 +172,15 @@ fn digest(path: &Path) -> anyhow::Result<String> {
         }
         hasher.update(&buffer[..count]);
     }
-    let hexadecimal = |mut text: String, byte: &u8| {
+    Ok(hexadecimal(&hasher.finalize()))
+}
+
+/// A checksum as people write it.
+pub(super) fn hexadecimal(digest: &[u8]) -> String {
+    let add = |mut text: String, byte: &u8| {
         // Writing into a string cannot fail.
         let _ = write!(text, "{byte:02x}");
         text
     };
-    Ok(hasher.finalize().iter().fold(String::new(), hexadecimal))
+    digest.iter().fold(String::new(), add)
 }
