@@ -55,7 +55,7 @@ pub(super) fn read(year: Year, roots: &[PathBuf]) -> Result<Found> {
             odd_names.len()
         ));
     }
-    remark_on_years(year, &clips, &mut remarks);
+    remark_on_attributes(year, &clips, &mut remarks);
     let clips = clips.into_iter().map(|(clip, _)| clip).collect();
     Ok((clips, remarks))
 }
@@ -179,20 +179,7 @@ fn without_doubles(
     clips
 }
 
-fn remark_on_years(year: Year, clips: &[(DatasetClip, Folder)], remarks: &mut Vec<String>) {
-    let foreign: BTreeSet<&str> = clips
-        .iter()
-        .filter(|(clip, _)| clip.set.is_empty())
-        .map(|(clip, _)| clip.machine.as_str())
-        .collect();
-    if !foreign.is_empty() {
-        let names: Vec<&str> = foreign.into_iter().collect();
-        remarks.push(format!(
-            "not of DCASE {}, evaluated all the same: {}",
-            year.number(),
-            names.join(", ")
-        ));
-    }
+fn remark_on_attributes(year: Year, clips: &[(DatasetClip, Folder)], remarks: &mut Vec<String>) {
     let train: Vec<_> =
         clips.iter().filter(|(clip, _)| clip.split == Split::Train).map(|(clip, _)| clip).collect();
     if year >= Year::Y2021
