@@ -2,12 +2,13 @@
 
 use std::{collections::BTreeSet, path::Path};
 
+use auscult_encoders::Precision;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Result,
     datasets::DatasetKind,
-    systems::{BackEnd, Sweep, SystemSettings},
+    systems::{BackEnd, Sweep, SystemSettings, precision_text},
 };
 
 /// A protocol as written in TOML: one table or figure.
@@ -58,6 +59,9 @@ pub struct DiagnosticsRequest {
     /// Its convention.
     #[serde(default)]
     pub convention: Option<String>,
+    /// What an encoder computes in: `f32` or `int16`; f32 if not said.
+    #[serde(default, with = "precision_text", skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
     /// Band sizes; the whole axis is the global baseline.
     pub band_widths: Vec<usize>,
     /// Neighbours of local density normalisation; 0 is without.
@@ -189,6 +193,10 @@ mod tests {
             ("[[system]]\nname = 'x'\nneighbors = 1", "unknown field `neighbors`"),
             ("[[system]]\nname = 'x'\nback_end = 'fusion'", "needs members"),
             ("[[system]]\nname = 'x'\nback_end = 'fusion'\nmembers = ['y']", "no system here"),
+            (
+                "[[system]]\nname = 'x'\nfront_end = 'ced'\nprecision = 'f64'",
+                "precision must be f32 or int16, got f64",
+            ),
             ("[[system]]\nname = 'x'\nmethod = 'gamma'", "unknown method \"gamma\"; known: global"),
         ] {
             let error = Protocol::parse(&format!("{head}{text}")).unwrap_err();

@@ -6,6 +6,7 @@ use auscult_core::{
     BandSettings, BeamSettings, Combine, DensityExponent, DensityRule, FrontEnd, Method, Metric,
     View, baselines::genrep::Standardisation, features::AxisMeaning,
 };
+use auscult_encoders::Precision;
 use auscult_training::autoencoder::ErrorScore;
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +70,9 @@ pub struct SystemSettings {
     /// Its convention.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub convention: Option<String>,
+    /// What an encoder computes in: `f32` or `int16`; f32 if not said.
+    #[serde(with = "precision_text", skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
     /// global, beam or adabeam.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<Method>,
@@ -146,6 +150,7 @@ impl Default for SystemSettings {
             back_end: BackEnd::default(),
             front_end: "log-mel".to_owned(),
             convention: None,
+            precision: None,
             method: None,
             views: None,
             band_width: None,
@@ -211,12 +216,31 @@ mod exponent_text {
     }
 }
 
-impl SystemSettings {
-    /// The front end and its convention, as one name.
-    pub fn front_end_key(&self) -> (String, Option<String>) {
-        (self.front_end.clone(), self.convention.clone())
+/// The precision of an encoder as its name.
+pub(crate) mod precision_text {
+    use auscult_encoders::Precision;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    #[expect(clippy::ref_option, reason = "as serde calls it")]
+    pub(crate) fn serialize<S: Serializer>(
+        precision: &Option<Precision>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match precision {
+            Some(precision) => serializer.serialize_str(precision.name()),
+            None => serializer.serialize_none(),
+        }
     }
 
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Precision>, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map(Some).map_err(D::Error::custom)
+    }
+}
+
+impl SystemSettings {
     /// What is special for a data set put in its place.
     #[must_use]
     pub fn for_dataset(&self, dataset: &str) -> Self {
