@@ -431,3 +431,17 @@ fn machines_of_no_year_are_told_where_they_are_evaluated_and_where_they_are_left
     let error = keep(&[], &["eval"]).unwrap_err().to_string();
     assert_eq!(error, "dcase2023: there is no split \"eval\"; there are \"dev\"");
 }
+
+#[test]
+fn names_of_another_year_are_told() {
+    let root = tempfile::tempdir().unwrap();
+    write(root.path(), &["fan/train/section_00_source_train_normal_0000_x.wav"]);
+    let told = "1 clips are named as in DCASE 2021 and later, such as section_00_source";
+    assert!(open(Year::Y2020, root.path()).remarks()[0].starts_with(told));
+    assert!(open(Year::Y2023, root.path()).remarks().is_empty());
+    let root = tempfile::tempdir().unwrap();
+    write(root.path(), &["fan/train/normal_id_00_00000000.wav"]);
+    assert!(open(Year::Y2020, root.path()).remarks().is_empty());
+    let told = "1 clips are named as in DCASE 2020, such as normal_id_00_00000000.wav";
+    assert!(open(Year::Y2023, root.path()).remarks()[0].starts_with(told));
+}

@@ -10,7 +10,7 @@ use super::{AutoencoderArguments, ComparingArguments, FrontEndArguments, Typed};
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
     /// One system on one data set: figures of each machine and overall.
-    Eval(EvalArguments),
+    Eval(Box<EvalArguments>),
     /// A protocol, such as a table of the paper, on data sets.
     Run(RunArguments),
     /// Two runs on the same clips: differences, and whether they are more than chance.

@@ -253,7 +253,7 @@ fn two_systems_on_the_same_clips_are_compared_in_pairs() {
     sandbox
         .run("bench submit run --out sub")
         .exits(2)
-        .says("name one of them with --system: \"log-mel AdaBEAM\", \"log-mel AdaBEAM by domain");
+        .says("name one with --system: \"log-mel AdaBEAM\", \"log-mel AdaBEAM by domain");
     assert!(!sandbox.path("sub").exists());
     sandbox.run("bench compare nowhere run").exits(2).says("no finished run");
 }

@@ -76,6 +76,20 @@ fn a_run_without_a_plan_is_known_by_its_results() {
 }
 
 #[test]
+fn a_folder_that_is_a_file_and_a_protocol_that_is_none_are_told() {
+    let sandbox = with_folder();
+    sandbox.write("p.toml", PROTOCOL);
+    sandbox
+        .run(&LINE.replace("--out run", "--out p.toml"))
+        .exits(2)
+        .says("p.toml is no finished run: it is a file");
+    sandbox.write("p.toml", PROTOCOL.replace("title = 'P'", "title = 3"));
+    let ran = sandbox.run(LINE).exits(2);
+    assert_eq!(ran.stderr, "error: p.toml: line 2: invalid type: integer `3`, expected a string\n");
+    assert!(!sandbox.path("run").exists());
+}
+
+#[test]
 fn replacing_leaves_nothing_of_the_other_run() {
     let sandbox = finished();
     let files = names(&sandbox.path("run"));

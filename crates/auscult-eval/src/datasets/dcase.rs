@@ -55,6 +55,7 @@ pub(super) fn read(year: Year, roots: &[PathBuf]) -> Result<Found> {
             odd_names.len()
         ));
     }
+    remark_on_names(year, &clips, &mut remarks);
     remark_on_attributes(year, &clips, &mut remarks);
     let clips = clips.into_iter().map(|(clip, _)| clip).collect();
     Ok((clips, remarks))
@@ -177,6 +178,22 @@ fn without_doubles(
         ));
     }
     clips
+}
+
+/// Clips were named otherwise in 2020: names of the other form are of another year.
+fn remark_on_names(year: Year, clips: &[(DatasetClip, Folder)], remarks: &mut Vec<String>) {
+    let is_foreign = |(clip, _): &&(DatasetClip, Folder)| {
+        clip.name.starts_with("section_") == (year == Year::Y2020)
+    };
+    let foreign: Vec<&str> =
+        clips.iter().filter(is_foreign).map(|(clip, _)| clip.name.as_str()).collect();
+    if let Some(first) = foreign.first() {
+        let other = if year == Year::Y2020 { "2021 and later" } else { "2020" };
+        remarks.push(format!(
+            "{} clips are named as in DCASE {other}, such as {first}; if they are, say so with --dataset",
+            foreign.len()
+        ));
+    }
 }
 
 fn remark_on_attributes(year: Year, clips: &[(DatasetClip, Folder)], remarks: &mut Vec<String>) {

@@ -49,6 +49,9 @@ impl ScoredClip {
 /// a column is missing or there twice, a clip is there twice, or a value is not what it should be,
 /// [`Error::ScoreNotFinite`] for NaN.
 pub fn read_scores(path: &Path) -> Result<Vec<ScoredClip>> {
+    if path.is_dir() {
+        return Err(Error::read(path)(std::io::Error::other("it is a folder; name a CSV file")));
+    }
     let file = File::open(path).map_err(Error::read(path))?;
     parse_scores(file, path)
 }

@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use auscult_core::FrontEndIdentity;
@@ -57,8 +57,12 @@ impl RunPlan {
     ///
     /// # Errors
     ///
-    /// [`Error::Run`] if the folder has a plan or results that cannot be read.
+    /// [`Error::Run`] if the folder is a file, or has a plan or results that cannot be read.
     pub fn differences(&self, folder: &Path) -> Result<Vec<String>> {
+        if folder.is_file() {
+            let reason = "it is a file; choose a folder".to_owned();
+            return Err(Error::Run { path: folder.to_owned(), reason });
+        }
         let Some(found) = read(folder)? else { return Ok(Vec::new()) };
         // Written and read like the other, so that numbers are the same to the last digit.
         let now: Found = serde_json::to_vec(self)
@@ -121,9 +125,12 @@ pub fn remove_results(folder: &Path) -> Result<()> {
 pub fn remove_stale_sections(folder: &Path, of_run: &[String]) -> Result<()> {
     let sections = folder.join(SECTIONS_FOLDER);
     let entries = fs::read_dir(&sections).into_iter().flatten().flatten();
-    let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
-    let is_stale = |name: &String| name.ends_with(".json") && !of_run.contains(name);
-    names.filter(is_stale).try_for_each(|name| remove(&sections.join(name)))
+    let is_stale = |path: &PathBuf| {
+        let is_of_run = |name| of_run.iter().any(|file| Path::new(file) == Path::new(name));
+        path.extension().is_some_and(|end| end == "json")
+            && !path.file_name().is_some_and(is_of_run)
+    };
+    entries.map(|entry| entry.path()).filter(is_stale).try_for_each(|path| remove(&path))
 }
 
 fn remove(path: &Path) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Why two runs have nothing to compare.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::SectionResult;
 use crate::datasets::DatasetKind;
@@ -21,7 +21,7 @@ pub fn why_not(first: &[SectionResult], second: &[SectionResult]) -> String {
     if !shares(place) {
         return format!("{both}: they have no machine and section in common; {same}");
     }
-    let clips = |sections: &[SectionResult], is_judged: bool| -> Vec<String> {
+    let clips = |sections: &[SectionResult], is_judged: bool| -> BTreeSet<String> {
         let of = |section: &SectionResult| {
             let place = place(section);
             let clips = section.clips.iter().filter(|clip| !is_judged || clip.label.is_some());
@@ -29,10 +29,8 @@ pub fn why_not(first: &[SectionResult], second: &[SectionResult]) -> String {
         };
         sections.iter().flat_map(of).collect()
     };
-    let have_in_common = |is_judged| {
-        let theirs = clips(second, is_judged);
-        clips(first, is_judged).iter().any(|clip| theirs.contains(clip))
-    };
+    let have_in_common =
+        |is_judged| !clips(first, is_judged).is_disjoint(&clips(second, is_judged));
     if !have_in_common(false) {
         return format!(
             "{both}, and no test clip of one has the name of a test clip of the other; {same}"

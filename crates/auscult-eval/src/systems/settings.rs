@@ -221,7 +221,7 @@ pub(crate) mod precision_text {
     use auscult_encoders::Precision;
     use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-    #[expect(clippy::ref_option, reason = "as serde calls it")]
+    #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
     pub(crate) fn serialize<S: Serializer>(
         precision: &Option<Precision>,
         serializer: S,
@@ -241,6 +241,39 @@ pub(crate) mod precision_text {
 }
 
 impl SystemSettings {
+    /// Refuses numbers that mean nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] with what is allowed.
+    pub fn check(&self) -> Result<()> {
+        let ranges = [
+            ("components", "at least 1", self.components as f64, self.components >= 1),
+            ("shrinkage", "0 to 1", self.shrinkage, (0.0..=1.0).contains(&self.shrinkage)),
+            (
+                "variance_share",
+                "above 0 and at most 1",
+                self.variance_share,
+                self.variance_share > 0.0 && self.variance_share <= 1.0,
+            ),
+        ];
+        for (setting, allowed, got, is_allowed) in ranges {
+            if !is_allowed {
+                let (allowed, got) = (allowed.to_owned(), got.to_string());
+                return Err(Error::Setting { setting, allowed, got });
+            }
+        }
+        if let Some(percent) = self.band_percent {
+            check_share(percent)?;
+        }
+        if self.neighbours == 0 && self.density_exponent == DensityExponent::Auto {
+            let allowed = "a number where neighbours is 0: there are no local scales".to_owned();
+            let (setting, got) = ("density_exponent", "auto".to_owned());
+            return Err(Error::Setting { setting, allowed, got });
+        }
+        Ok(())
+    }
+
     /// What is special for a data set put in its place.
     #[must_use]
     pub fn for_dataset(&self, dataset: &str) -> Self {
@@ -306,17 +339,18 @@ fn unit_of(front_end: &dyn FrontEnd) -> usize {
     }
 }
 
+fn check_share(percent: f64) -> Result<()> {
+    if (1.0..=100.0).contains(&percent) {
+        return Ok(());
+    }
+    let (allowed, got) = ("1 to 100".to_owned(), percent.to_string());
+    Err(Error::Setting { setting: "band share in %", allowed, got })
+}
+
 /// Bands as the paper's figure on window sizes has them; rows of an encoder are not cut: the
 /// nearest number of whole rows, and never all of them below 100 %.
 fn bands_of_share(axis_len: usize, unit: usize, percent: f64) -> Result<BandSettings> {
-    if !(1.0..=100.0).contains(&percent) {
-        let allowed = "1 to 100".to_owned();
-        return Err(Error::Setting {
-            setting: "band share in %",
-            allowed,
-            got: percent.to_string(),
-        });
-    }
+    check_share(percent)?;
     let units = axis_len / unit;
     let share = units as f64 * percent / 100.0;
     let most = if percent < 100.0 { units.saturating_sub(1) } else { units };
@@ -371,6 +405,20 @@ pub enum SweepParameter {
 }
 
 impl Sweep {
+    /// Refuses values that are none of the parameter's; those of bands are looked at in the systems.
+    pub(crate) fn check(&self) -> Result<()> {
+        let is_count = |value: &&f64| **value >= 0.0 && value.fract() == 0.0;
+        let wrong = self.values.iter().find(|value| !is_count(value));
+        match (self.parameter, wrong) {
+            (SweepParameter::Neighbours, Some(value)) => Err(Error::Setting {
+                setting: "sweep of neighbours",
+                allowed: "whole numbers from 0".to_owned(),
+                got: value.to_string(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// One system for each value.
     pub fn expand(&self, system: &SystemSettings) -> Vec<SystemSettings> {
         let at = |&value: &f64| {

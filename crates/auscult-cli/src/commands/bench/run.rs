@@ -146,9 +146,7 @@ fn protocol(path: &Path) -> anyhow::Result<Protocol> {
         Some((name, text)) => {
             Protocol::parse(text).map_err(|reason| anyhow::anyhow!("{name}: {reason}"))
         }
-        None if path.exists() => {
-            Protocol::open(path).map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))
-        }
+        None if path.exists() => Ok(Protocol::open(path)?),
         None => Protocol::open(path).with_context(|| {
             let names: Vec<&str> = PROTOCOLS.iter().map(|(name, _)| *name).collect();
             format!("no protocol {}; name a file or one of {}", path.display(), names.join(", "))

@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &SubmitArguments, printer: &Printer) -> anyhow::Res
         (Some(name), _) => name.as_str(),
         (None, 1) => names.first().copied().unwrap_or_default(),
         (None, _) => anyhow::bail!(
-            "the run has several systems; name one of them with --system: {}",
+            "the run has several systems; name one with --system: {}",
             opening::quoted(&names)
         ),
     };
