@@ -96,7 +96,8 @@ fn words(report: &CheckReport) -> String {
     text += "\n";
     for found in &report.sections {
         for problem in &found.problems {
-            let _ = writeln!(text, "{} {}: {problem}", found.machine, found.section);
+            let name = format!("{} {}", found.machine, found.section);
+            let _ = writeln!(text, "{}: {problem}", name.trim());
         }
     }
     for (set, machines) in &report.missing {

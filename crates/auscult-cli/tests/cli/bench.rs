@@ -384,6 +384,33 @@ fn broken_clips_are_named_and_the_rest_is_judged() {
 }
 
 #[test]
+fn clips_cut_off_and_machines_without_test_clips_are_named() {
+    let sandbox = with_folder();
+    let mut bytes = sandbox.read("data/pump/test/normal/9.wav");
+    bytes.truncate(bytes.len() / 2);
+    sandbox.write("data/pump/test/normal/9.wav", bytes);
+    let line = "bench eval --data data --dataset folder --clip-seconds 1 --json";
+    for _ in 0..2 {
+        // The second time from the cache.
+        let ran = sandbox.run(line).exits(2).says("9.wav: damaged after 0.499 s");
+        assert_eq!(ran.stderr.matches("9.wav").count(), 1, "{}", ran.stderr);
+        assert_eq!(json(&ran.stdout)["machines"][0]["normal"], 3);
+    }
+    std::fs::remove_file(sandbox.path("data/pump/test/normal/9.wav")).unwrap();
+    sandbox.run(line).exits(0);
+    sandbox.write("data/mill/train/0.wav", wav_of(&clip()));
+    let told =
+        "folder: no test clips, and so no figures: mill; auscult data check says what is there";
+    sandbox.run(line).exits(2).says(told);
+    sandbox.run(&format!("{line} --machine pump")).exits(0);
+    let run = "bench run my-folder --data data --out run --clip-seconds 1 --samples 0";
+    let ran = sandbox.run(run).exits(2).says(told);
+    assert!(ran.stdout.contains(&format!("- {told}")), "{}", ran.stdout);
+    let ran = sandbox.run("data check data").exits(2);
+    assert!(ran.stdout.contains("\nmill: no test clips\n"), "{}", ran.stdout);
+}
+
+#[test]
 fn wrong_roots_and_names_are_told() {
     let sandbox = with_folder();
     let eval = "bench eval --clip-seconds 1";

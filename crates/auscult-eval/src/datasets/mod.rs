@@ -289,6 +289,13 @@ impl Dataset {
         groups
     }
 
+    /// Machines and sections that have training clips and no test clips, and so no figures.
+    pub fn untested(&self) -> Vec<String> {
+        let is_untested = |group: &Group<'_>| !group.train.is_empty() && group.test.is_empty();
+        let groups = self.groups().into_iter().filter(is_untested);
+        groups.map(|group| format!("{} {}", group.set, group.name()).trim().to_owned()).collect()
+    }
+
     /// How many classes the training clips have: machine, section and attributes, whatever the
     /// domain (DCASE 2020, which has no attributes: machine and id).
     pub fn class_count(&self) -> usize {

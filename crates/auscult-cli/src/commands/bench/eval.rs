@@ -78,8 +78,13 @@ pub(super) fn run(arguments: &EvalArguments, printer: &Printer) -> anyhow::Resul
     for problem in results.rows.iter().filter_map(|row| row.problem.as_ref()) {
         printer.problem(problem);
     }
-    let complete =
-        results.problems.is_empty() && results.rows.iter().all(|row| row.problem.is_none());
+    let untested = opening::untested(&dataset);
+    if let Some(problem) = &untested {
+        printer.problem(problem);
+    }
+    let complete = results.problems.is_empty()
+        && untested.is_none()
+        && results.rows.iter().all(|row| row.problem.is_none());
     Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
 }
 

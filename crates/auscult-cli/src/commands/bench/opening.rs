@@ -34,6 +34,15 @@ pub(super) fn open(
     Ok(dataset)
 }
 
+/// What has nothing to be judged with.
+pub(super) fn untested(dataset: &Dataset) -> Option<String> {
+    let names = dataset.untested();
+    (!names.is_empty()).then(|| {
+        let (kind, names) = (dataset.kind, names.join(", "));
+        format!("{kind}: no test clips, and so no figures: {names}; auscult data check says what is there")
+    })
+}
+
 /// Where vectors are kept; `None` if nowhere.
 pub(super) fn cache(arguments: &DataArguments) -> Option<PathBuf> {
     if arguments.no_cache {

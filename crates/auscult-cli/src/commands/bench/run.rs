@@ -54,6 +54,10 @@ pub(super) fn run(arguments: &RunArguments, printer: &Printer) -> anyhow::Result
     for dataset in &datasets {
         facts.data.insert(dataset.kind.to_string(), dataset.fingerprint());
         facts.remarks.extend(dataset.remarks());
+        if let Some(problem) = opening::untested(dataset) {
+            printer.problem(&problem);
+            facts.not_run.push(problem);
+        }
     }
     let named = FrontEndName::all(&protocol.systems, &protocol.diagnostics);
     facts.front_ends = identities(&named, clip.check()?, &front_end);
