@@ -3,6 +3,7 @@
 
 mod args;
 mod commands;
+mod fetching;
 mod files;
 mod front_ends;
 mod interrupt;

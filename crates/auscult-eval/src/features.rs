@@ -7,7 +7,9 @@ use std::{
     sync::Arc,
 };
 
-use auscult_audio::{ChannelRule, CheckedReadSettings, ClipRange, ClipReader, ReadSettings};
+use auscult_audio::{
+    ChannelRule, CheckedReadSettings, ClipRange, ClipReader, Extent, ReadSettings,
+};
 use auscult_core::{ClipCondition, ClipSettings, ClipVectors, Extractor, FrontEnd, View};
 use rayon::prelude::*;
 use serde_json::json;
@@ -79,7 +81,7 @@ impl Features {
             .par_iter()
             .map_init(worker, |(extractor, vectors), file| {
                 let found = self.of_file(file, archives, &mut **extractor, vectors);
-                done().then(|| found.map_err(|reason| format!("{}: {reason}", file.label())))
+                done().then(|| found.map_err(|reason| named(&file.label(), reason)))
             })
             .collect()
     }
@@ -105,6 +107,13 @@ impl Features {
             .next()
             .ok_or_else(|| "it holds no sound".to_owned())?
             .map_err(|error| error.to_string())?;
+        // What is left of a file that was cut off is not the clip others have judged.
+        if clip.extent == Extent::CutByDamage {
+            let reason = reader.next().and_then(std::result::Result::err);
+            return Err(
+                reason.map_or_else(|| "it is damaged".to_owned(), |error| error.to_string())
+            );
+        }
         // Some front ends would make numbers of it; every one is asked the same.
         if let Some(sample) = clip.samples.iter().position(|value| !value.is_finite()) {
             return Err(ClipCondition::NotFinite { sample }.to_string());
@@ -137,8 +146,13 @@ impl Features {
     }
 }
 
+/// A reason with the file's name in it.
+fn named(file: &str, reason: String) -> String {
+    if reason.contains(file) { reason } else { format!("{file}: {reason}") }
+}
+
 /// Changes when the form of the files or what stands in them changes.
-const FORM: u32 = 2;
+const FORM: u32 = 3;
 
 /// Bytes of the checksum at the end of a file.
 const SUM_LEN: usize = 16;

@@ -9,11 +9,14 @@
 //! 5. [`diagnostics`]: why bands help or not.
 //! 6. [`protocol`]: what to run on which data, as a file.
 //! 7. [`run`]: systems on data sets, and tables, pages and files from it.
+//!
+//! Beside them [`fetch`] brings large files from elsewhere, for data sets and encoders.
 
 pub mod datasets;
 pub mod diagnostics;
 mod error;
 pub mod features;
+pub mod fetch;
 pub mod metrics;
 pub mod protocol;
 pub mod run;

@@ -2,12 +2,13 @@
 
 use std::{collections::BTreeSet, path::Path};
 
+use auscult_encoders::Precision;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Result,
     datasets::DatasetKind,
-    systems::{BackEnd, Sweep, SystemSettings},
+    systems::{BackEnd, Sweep, SystemSettings, precision_text},
 };
 
 /// A protocol as written in TOML: one table or figure.
@@ -58,6 +59,9 @@ pub struct DiagnosticsRequest {
     /// Its convention.
     #[serde(default)]
     pub convention: Option<String>,
+    /// What an encoder computes in: `f32` or `int16`; f32 if not said.
+    #[serde(default, with = "precision_text", skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
     /// Band sizes; the whole axis is the global baseline.
     pub band_widths: Vec<usize>,
     /// Neighbours of local density normalisation; 0 is without.
@@ -117,8 +121,9 @@ impl Protocol {
     ///
     /// What is wrong, in words.
     pub fn parse(text: &str) -> std::result::Result<Self, String> {
-        let mut protocol: Self = toml::from_str(text).map_err(|error| error.to_string())?;
+        let mut protocol: Self = toml::from_str(text).map_err(|error| in_one_line(text, &error))?;
         if let Some(sweep) = &protocol.sweep {
+            sweep.check().map_err(|error| error.to_string())?;
             let (fusions, others): (Vec<_>, Vec<_>) =
                 protocol.systems.drain(..).partition(|system| system.back_end == BackEnd::Fusion);
             protocol.systems = others
@@ -160,6 +165,7 @@ impl Protocol {
             }
         }
         for system in &self.systems {
+            system.check().map_err(|error| format!("{:?}: {error}", system.name))?;
             if let Some(missing) =
                 system.members.iter().find(|member| !names.contains(member.as_str()))
             {
@@ -172,8 +178,26 @@ impl Protocol {
                 return Err(format!("{:?} is a fusion and needs members = [...]", system.name));
             }
         }
+        for request in &self.diagnostics {
+            if request.band_widths.is_empty() || request.band_widths.contains(&0) {
+                return Err(format!(
+                    "diagnostics of {}: band_widths must be one or more numbers from 1, got {:?}",
+                    request.front_end, request.band_widths
+                ));
+            }
+        }
         Ok(())
     }
+}
+
+/// What is wrong, and where, without the picture that a terminal would need.
+fn in_one_line(text: &str, error: &toml::de::Error) -> String {
+    let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
+    // What is missing has no place.
+    if before.is_empty() {
+        return error.message().to_owned();
+    }
+    format!("line {}: {}", 1 + before.matches('\n').count(), error.message())
 }
 
 #[cfg(test)]
@@ -189,6 +213,30 @@ mod tests {
             ("[[system]]\nname = 'x'\nneighbors = 1", "unknown field `neighbors`"),
             ("[[system]]\nname = 'x'\nback_end = 'fusion'", "needs members"),
             ("[[system]]\nname = 'x'\nback_end = 'fusion'\nmembers = ['y']", "no system here"),
+            (
+                "[[system]]\nname = 'x'\nfront_end = 'ced'\nprecision = 'f64'",
+                "precision must be f32 or int16, got f64",
+            ),
+            ("[[system]]\nname = 'x'\nneighbours = -1", "line 6: invalid value"),
+            (
+                "[[system]]\nname = 'x'\ncomponents = 0",
+                "\"x\": components must be at least 1, got 0",
+            ),
+            ("[[system]]\nname = 'x'\nshrinkage = 1.5", "\"x\": shrinkage must be 0 to 1, got 1.5"),
+            ("[[system]]\nname = 'x'\nvariance_share = nan", "variance_share must be above 0"),
+            ("[[system]]\nname = 'x'\nband_percent = 0.5", "band share in % must be 1 to 100"),
+            (
+                "[[system]]\nname = 'x'\nneighbours = 0\ndensity_exponent = 'auto'",
+                "density_exponent must be a number where neighbours is 0",
+            ),
+            (
+                "[[diagnostics]]\nfront_end = 'mfcc'\nband_widths = [0]",
+                "diagnostics of mfcc: band_widths must be one or more numbers from 1, got [0]",
+            ),
+            (
+                "[sweep]\nparameter = 'neighbours'\nvalues = [1.5]\naxis = 'K'\n[[system]]\nname = 'x'",
+                "sweep of neighbours must be whole numbers from 0, got 1.5",
+            ),
             ("[[system]]\nname = 'x'\nmethod = 'gamma'", "unknown method \"gamma\"; known: global"),
         ] {
             let error = Protocol::parse(&format!("{head}{text}")).unwrap_err();

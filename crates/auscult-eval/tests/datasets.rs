@@ -7,26 +7,15 @@ use std::{
     path::{Path, PathBuf},
 };
 
+mod trees;
+
 use auscult_eval::{
-    datasets::{CheckReport, ClipFile, Dataset, DatasetClip, DatasetKind, Set, Split, Truth, Year},
+    datasets::{CheckReport, ClipFile, Dataset, DatasetClip, DatasetKind, Split, Truth, Year},
     metrics::{Domain, Label},
 };
 use auscult_testing::{Layout, Machine, PerDomain, TreeRecipe, write_tree};
 
-/// Writes empty clips: names are all that counts here.
-fn write(root: &Path, names: &[&str]) {
-    for name in names {
-        let path = root.join(name);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, b"").unwrap();
-    }
-}
-
-fn table(root: &Path, name: &str, text: &str) {
-    let path = root.join(name);
-    fs::create_dir_all(path.parent().unwrap()).unwrap();
-    fs::write(path, text).unwrap();
-}
+use crate::trees::{table, write};
 
 fn open(year: Year, root: &Path) -> Dataset {
     Dataset::open(DatasetKind::Dcase(year), &[root.to_owned()], None).unwrap()
@@ -97,7 +86,7 @@ fn a_download_that_is_not_finished_is_told() {
         assert!(error.contains("dev_fan.zip.part is a download that stopped half way"), "{error}");
     }
     write(root.path(), &["valve/train/section_00_source_train_normal_0000_pat_00.wav"]);
-    let remarks = open(Year::Y2023, root.path()).remarks;
+    let remarks = open(Year::Y2023, root.path()).remarks();
     assert!(remarks[0].contains("the same auscult data download goes on"), "{remarks:?}");
 }
 
@@ -196,7 +185,9 @@ fn hidden_clips_get_label_and_domain_from_the_evaluator() {
     assert_eq!((first.label, first.domain), (Some(Label::Anomaly), Some(Domain::Target)));
     let second = find(&dataset, "section_00_test_0002.wav");
     assert_eq!((second.label, second.domain), (Some(Label::Normal), Some(Domain::Source)));
-    assert!(dataset.remarks.iter().any(|remark| remark.contains("1 hidden test clips are not in")));
+    assert!(
+        dataset.remarks().iter().any(|remark| remark.contains("1 hidden test clips are not in"))
+    );
     let error = Truth::open(root.path()).unwrap_err().to_string();
     assert!(error.contains("no ground_truth_data folder"), "{error}");
 }
@@ -252,7 +243,7 @@ fn the_wrong_list_of_2022_is_not_believed() {
 
     let renamed_only = tempfile::tempdir().unwrap();
     write(renamed_only.path(), &clips[1..2]);
-    let remarks = open(Year::Y2022, renamed_only.path()).remarks;
+    let remarks = open(Year::Y2022, renamed_only.path()).remarks();
     assert!(
         remarks.iter().any(|remark| remark.contains("disagrees with the official")),
         "{remarks:?}"
@@ -300,7 +291,7 @@ fn only_base_names_tell_labels() {
     assert_eq!(dataset.clips[0].label, Some(Label::Anomaly));
     write(root.path(), &["more/fan/train/normal_not_a_dcase_name.wav"]);
     let dataset = open(Year::Y2023, root.path());
-    assert!(dataset.remarks[0].contains("names of no known form"), "{:?}", dataset.remarks);
+    assert!(dataset.remarks()[0].contains("names of no known form"), "{:?}", dataset.remarks());
 }
 
 #[test]
@@ -329,7 +320,7 @@ fn attributes_come_from_tables_where_names_have_none() {
             "fan/train/section_00_source_train_normal_0001.wav",
         ],
     );
-    let remarks = open(Year::Y2022, root.path()).remarks;
+    let remarks = open(Year::Y2022, root.path()).remarks();
     assert!(remarks.iter().any(|remark| remark.contains("no attributes")), "{remarks:?}");
     table(
         root.path(),
@@ -340,151 +331,6 @@ fn attributes_come_from_tables_where_names_have_none() {
     let dataset = open(Year::Y2022, root.path());
     assert_eq!(dataset.clips[0].attributes, "m-n_W");
     assert_eq!(dataset.class_count(), 2);
-}
-
-#[test]
-fn classes_leave_domains_out() {
-    let root = tempfile::tempdir().unwrap();
-    write(
-        root.path(),
-        &[
-            "fan/train/section_00_source_train_normal_0000_noAttribute.wav",
-            "fan/train/section_00_target_train_normal_0001_noAttribute.wav",
-            "valve/train/section_00_source_train_normal_0000_pat_00.wav",
-            "valve/train/section_00_source_train_normal_0001_pat_01.wav",
-        ],
-    );
-    assert_eq!(open(Year::Y2024, root.path()).class_count(), 3);
-}
-
-/// Names of training clips of every machine and section of a year; the attributes of a machine are
-/// asked for.
-fn training_names(
-    year: Year,
-    mut attributes: impl FnMut(&str) -> Vec<(Domain, String)>,
-) -> Vec<String> {
-    let mut names = Vec::new();
-    for set in Set::ALL {
-        for machine in year.machines(set) {
-            for section in year.sections(set, machine) {
-                let folder = if set == Set::Development { "dev_data" } else { "eval_data" };
-                let folder = format!("{folder}/raw/{machine}/train");
-                if year == Year::Y2020 {
-                    let clips = 0..2;
-                    names.extend(clips.map(|i| format!("{folder}/normal_id_{section}_{i:08}.wav")));
-                    continue;
-                }
-                for (index, (domain, attributes)) in attributes(machine).iter().enumerate() {
-                    let domain = domain.name();
-                    names.push(format!(
-                        "{folder}/section_{section}_{domain}_train_normal_{index:04}_{attributes}.wav"
-                    ));
-                }
-            }
-        }
-    }
-    names
-}
-
-fn opened(year: Year, names: &[String]) -> Dataset {
-    let root = tempfile::tempdir().unwrap();
-    write(root.path(), &names.iter().map(String::as_str).collect::<Vec<_>>());
-    open(year, root.path())
-}
-
-/// The class of a clip is its machine and id: 23 ids of the development set, 18 of the evaluation.
-#[test]
-fn all_ids_of_2020_are_41_classes() {
-    let names = training_names(Year::Y2020, |_| Vec::new());
-    let dataset = opened(Year::Y2020, &names);
-    let report = CheckReport::of(&dataset);
-    assert_eq!((report.classes, report.classes_by_section), (41, 41));
-    assert_eq!((report.known_classes, report.classes_as_known), (Some(41), Some(true)));
-    let classes_of = |set: &str| -> usize {
-        report.sections.iter().filter(|found| found.set == set).map(|found| found.classes).sum()
-    };
-    assert_eq!((classes_of("dev"), classes_of("eval")), (23, 18));
-    // One id less is no longer the whole data set, and nothing to compare with.
-    let dataset = opened(Year::Y2020, &names[2..]);
-    let report = CheckReport::of(&dataset);
-    assert_eq!((report.classes, report.classes_as_known), (40, None));
-}
-
-/// `count` attributes, a fifth of them of the target domain.
-fn some_attributes(count: usize) -> Vec<(Domain, String)> {
-    let domain = |at: usize| if at.is_multiple_of(5) { Domain::Target } else { Domain::Source };
-    (0..count).map(|at| (domain(at), format!("car_A{at}_spd_31V_mic_1"))).collect()
-}
-
-/// With domains there would be 148: attributes of seven machines are hidden, and their one class
-/// would be two.
-#[test]
-fn classes_of_2024_are_141_and_not_148() {
-    let hidden = [
-        "gearbox",
-        "slider",
-        "ToyTrain",
-        "AirCompressor",
-        "BrushlessMotor",
-        "HoveringDrone",
-        "ToothBrush",
-    ];
-    // How the other 134 are spread over nine machines is made up.
-    let mut spread = [15; 9].into_iter().chain([14]).skip(1);
-    let names = training_names(Year::Y2024, |machine| {
-        if hidden.contains(&machine) {
-            let both = [Domain::Source, Domain::Target];
-            return both.map(|domain| (domain, "noAttribute".to_owned())).to_vec();
-        }
-        some_attributes(spread.next().unwrap())
-    });
-    let dataset = opened(Year::Y2024, &names);
-    let report = CheckReport::of(&dataset);
-    assert_eq!((report.classes, report.classes_by_section), (141, 16));
-    assert_eq!(report.classes_as_known, Some(true));
-    let with_domains: std::collections::BTreeSet<_> =
-        dataset.clips.iter().map(|clip| (&clip.machine, clip.domain, &clip.attributes)).collect();
-    assert_eq!(with_domains.len(), 148);
-    // One attribute less in a whole data set is noticed.
-    let report = CheckReport::of(&opened(Year::Y2024, &names[1..]));
-    assert_eq!((report.classes, report.classes_as_known), (140, Some(false)));
-    assert!(!report.complete);
-}
-
-/// In 2023 no attribute is in both domains, so that counting domains changes nothing.
-#[test]
-fn classes_of_2023_are_167_with_and_without_domains() {
-    let mut spread = [12; 14].into_iter().enumerate();
-    let names = training_names(Year::Y2023, |_| {
-        let (at, count) = spread.next().unwrap();
-        some_attributes(count - usize::from(at == 0))
-    });
-    let dataset = opened(Year::Y2023, &names);
-    let report = CheckReport::of(&dataset);
-    assert_eq!((report.classes, report.classes_by_section), (167, 14));
-    assert_eq!(report.classes_as_known, Some(true));
-}
-
-/// Hidden attributes stay hidden where the evaluator's folder lies beside the data.
-#[test]
-fn correspondence_tables_do_not_change_classes() {
-    let root = tempfile::tempdir().unwrap();
-    write(
-        root.path(),
-        &[
-            "dev_data/raw/gearbox/train/section_00_source_train_normal_0000_noAttribute.wav",
-            "dev_data/raw/gearbox/train/section_00_source_train_normal_0001_noAttribute.wav",
-        ],
-    );
-    table(
-        root.path(),
-        "ground_truth_attributes/dcase2024t2/dev_data/gearbox/attributes_00_train_correspondence.csv",
-        "source_file_name,target_file_name\n\
-         section_00_source_train_normal_0000_volt_1.0_wt_50.wav,section_00_source_train_normal_0000_noAttribute.wav\n\
-         section_00_source_train_normal_0001_volt_1.5_wt_50.wav,section_00_source_train_normal_0001_noAttribute.wav\n",
-    );
-    let dataset = open(Year::Y2024, root.path());
-    assert_eq!((dataset.clips.len(), dataset.class_count()), (2, 1));
 }
 
 #[test]
@@ -505,59 +351,13 @@ fn mimii_is_split_as_its_baseline_splits_it() {
     assert_eq!(names(&pump.train), ["00000002.wav", "00000003.wav", "00000004.wav"]);
     assert_eq!(pump.test.len(), 4);
     assert_eq!(groups.iter().find(|group| group.machine == "fan").unwrap().set, "min6dB");
-    assert!(dataset.remarks[0].contains("no abnormal clips"), "{:?}", dataset.remarks);
+    assert!(dataset.remarks()[0].contains("no abnormal clips"), "{:?}", dataset.remarks());
     // A root may be one ratio, below folders with any name.
     let below = root.path().join("db_of_6dB_and_more/0dB");
     fs::create_dir_all(below.parent().unwrap()).unwrap();
     fs::rename(root.path().join("0dB"), &below).unwrap();
     let dataset = Dataset::open(DatasetKind::Mimii, &[below], None).unwrap();
     assert!(dataset.clips.iter().all(|clip| clip.set == "0dB"));
-}
-
-#[test]
-fn folders_and_manifests_with_labels_are_data_sets_too() {
-    let root = tempfile::tempdir().unwrap();
-    write(
-        root.path(),
-        &[
-            "pump/train/a.wav",
-            "pump/test/normal/b.wav",
-            "pump/test/faulty/c.wav",
-            "pump/test/unknown/d.wav",
-        ],
-    );
-    let open = |root: &Path| Dataset::open(DatasetKind::Folder, &[root.to_owned()], None);
-    let dataset = open(root.path()).unwrap();
-    assert_eq!(find(&dataset, "a.wav").split, Split::Train);
-    assert_eq!(find(&dataset, "c.wav").label, Some(Label::Anomaly));
-    assert_eq!(find(&dataset, "d.wav").label, None);
-    assert!(dataset.clips.iter().all(|clip| clip.machine == "pump"));
-
-    let halves = tempfile::tempdir().unwrap();
-    let clips: Vec<String> =
-        (0..6).map(|i| format!("normal/{i}.wav")).chain(["abnormal/x.wav".to_owned()]).collect();
-    write(halves.path(), &clips.iter().map(String::as_str).collect::<Vec<_>>());
-    let dataset = open(halves.path()).unwrap();
-    assert_eq!(dataset.clips.iter().filter(|clip| clip.split == Split::Test).count(), 2);
-    assert!(dataset.remarks[0].contains("the first 1 of 6 normal clips"), "{:?}", dataset.remarks);
-
-    let listed = tempfile::tempdir().unwrap();
-    table(
-        listed.path(),
-        "manifest.csv",
-        "path,split,label,domain\na.wav,train,,source\nb.wav,test,anomaly,target\n",
-    );
-    let dataset = open(listed.path()).unwrap();
-    assert_eq!(find(&dataset, "b.wav").domain, Some(Domain::Target));
-    for (text, message) in [
-        ("path,label\na.wav,0\n", "needs the columns path and split"),
-        ("path,split,label\na.wav,train,1\n", "line 2: an anomaly among the training clips"),
-        ("path,split,label\na.wav,dev,1\n", "split must be train or test, got \"dev\""),
-    ] {
-        table(listed.path(), "manifest.csv", text);
-        let error = open(listed.path()).unwrap_err().to_string();
-        assert!(error.contains(message), "{error}");
-    }
 }
 
 #[test]
@@ -599,5 +399,49 @@ fn checking_counts_against_what_is_known() {
     assert!(report.missing["eval"].contains(&"Vacuum 00".to_owned()));
     let pump = report.sections.iter().find(|section| section.machine == "pump").unwrap();
     assert_eq!(pump.known, None, "no machine of 2023");
-    assert!(report.remarks.iter().any(|remark| remark.contains("not of DCASE 2023")));
+    assert!(
+        report
+            .remarks
+            .iter()
+            .any(|remark| remark.contains("not of dcase2023, evaluated all the same"))
+    );
+}
+
+#[test]
+fn machines_of_no_year_are_told_where_they_are_evaluated_and_where_they_are_left_out() {
+    let root = tempfile::tempdir().unwrap();
+    write(
+        root.path(),
+        &[
+            "fan/train/section_00_source_train_normal_0000_x.wav",
+            "mill/train/section_00_source_train_normal_0000_x.wav",
+        ],
+    );
+    let keep = |machines: &[&str], sets: &[&str]| {
+        let owned = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let mut dataset = open(Year::Y2023, root.path());
+        dataset.keep(&owned(machines), &owned(sets)).map(|()| dataset.remarks())
+    };
+    let evaluated = "not of dcase2023, evaluated all the same: mill";
+    assert_eq!(keep(&[], &[]).unwrap(), [evaluated]);
+    assert_eq!(keep(&["mill"], &[]).unwrap(), [evaluated]);
+    let left_out = "not of dcase2023, in none of its splits and left out: mill";
+    assert_eq!(keep(&[], &["dev"]).unwrap(), [left_out]);
+    assert!(keep(&["fan"], &["dev"]).unwrap().is_empty());
+    let error = keep(&[], &["eval"]).unwrap_err().to_string();
+    assert_eq!(error, "dcase2023: there is no split \"eval\"; there are \"dev\"");
+}
+
+#[test]
+fn names_of_another_year_are_told() {
+    let root = tempfile::tempdir().unwrap();
+    write(root.path(), &["fan/train/section_00_source_train_normal_0000_x.wav"]);
+    let told = "1 clips are named as in DCASE 2021 and later, such as section_00_source";
+    assert!(open(Year::Y2020, root.path()).remarks()[0].starts_with(told));
+    assert!(open(Year::Y2023, root.path()).remarks().is_empty());
+    let root = tempfile::tempdir().unwrap();
+    write(root.path(), &["fan/train/normal_id_00_00000000.wav"]);
+    assert!(open(Year::Y2020, root.path()).remarks().is_empty());
+    let told = "1 clips are named as in DCASE 2020, such as normal_id_00_00000000.wav";
+    assert!(open(Year::Y2023, root.path()).remarks()[0].starts_with(told));
 }

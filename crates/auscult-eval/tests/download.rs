@@ -13,7 +13,10 @@ use std::{
     thread,
 };
 
-use auscult_eval::datasets::{DatasetKind, DownloadSettings, RemoteFile, Year, download, plan};
+use auscult_eval::{
+    datasets::{DatasetKind, DownloadSettings, RemoteFile, Year, download, plan},
+    fetch::{Fetcher, Remote, RemoteSize},
+};
 
 /// A record with one file; some connections break after a third of what they should send.
 struct Server {
@@ -83,7 +86,7 @@ fn answer(mut stream: TcpStream, is: &Behaviour, to_break: &mut usize, requests:
         let _ = stream.write_all((head("200 OK", text.len()) + &text).as_bytes());
         return;
     }
-    if !first.contains(&format!("/records/7882613/files/{}", is.name)) {
+    if !first.contains(&format!("/records/7882613/files/{}", is.name)) || first.contains("other") {
         let _ = stream.write_all(head("404 Not Found", 0).as_bytes());
         return;
     }
@@ -145,7 +148,7 @@ fn an_interrupted_download_goes_on_the_next_time() {
         true
     });
     assert_eq!(fs::read(path.unwrap()).unwrap(), BODY);
-    assert!(first.unwrap() > 10);
+    assert_eq!(first, Some(10), "the first thing heard is from where it goes on");
     let error = download(&file(), &server.settings(&folder.path().join("new")), &mut |_, _| false);
     assert!(error.unwrap_err().to_string().contains("the same command goes on from here"));
     assert!(folder.path().join("new/dev_fan.zip.part").exists());
@@ -196,6 +199,25 @@ fn another_checksum_than_the_known_one_is_refused() {
     let server = Server::start(Behaviour { md5: "", ..Behaviour::whole() });
     let error = download(&file, &server.settings(folder.path()), &mut |_, _| true).unwrap_err();
     assert!(error.to_string().contains(&format!("its MD5 is {MD5}")), "{error}");
+}
+
+#[test]
+fn a_file_of_unknown_size_is_fetched_unless_it_is_too_large() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(Behaviour { broken_connections: 2, ..Behaviour::whole() });
+    let url = format!("{}/records/7882613/files/dev_fan.zip", server.address);
+    let part = folder.path().join("part");
+    let fetch = |url: &str, most| {
+        let remote = Remote { url, size: RemoteSize::AtMost(most), advice: "look elsewhere" };
+        Fetcher::new(url).unwrap().fetch(&remote, &part, &mut |_, _| true)
+    };
+    let error = fetch(&url, 35).unwrap_err().to_string();
+    assert!(error.contains("has 36 bytes or more, and nothing wanted here has more"), "{error}");
+    assert!(error.ends_with("; look elsewhere"), "{error}");
+    fetch(&url, 36).unwrap();
+    assert_eq!(fs::read(&part).unwrap(), BODY);
+    let error = fetch(&format!("{url}.other"), 36).unwrap_err().to_string();
+    assert!(error.ends_with("the server answers 404; look elsewhere"), "{error}");
 }
 
 #[test]

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use auscult_eval::datasets::DatasetKind;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{AutoencoderArguments, ComparingArguments, FrontEndArguments};
+use super::{AutoencoderArguments, ComparingArguments, FrontEndArguments, Typed};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
     /// One system on one data set: figures of each machine and overall.
-    Eval(EvalArguments),
+    Eval(Box<EvalArguments>),
     /// A protocol, such as a table of the paper, on data sets.
     Run(RunArguments),
     /// Two runs on the same clips: differences, and whether they are more than chance.
@@ -55,8 +55,14 @@ pub(crate) struct DataArguments {
 #[command(after_help = "\
 Examples:
   auscult bench eval --data ~/dcase2023 --dataset dcase2023 --split dev
-  auscult bench eval --data recordings/ --dataset folder --front-end mfcc --json")]
+  auscult bench eval --data recordings/ --dataset folder --front-end mfcc --json
+
+Options under Comparing are for --back-end nearest and genrep, those under Autoencoder for
+--back-end autoencoder; where an option has no effect it is refused.")]
 pub(crate) struct EvalArguments {
+    #[command(flatten)]
+    pub(crate) typed: Typed,
+
     /// dcase2020 to dcase2026, mimii, or folder (train/ and test/{normal,anomaly}/, or a
     /// manifest.csv with path, split, label and, if you have them, machine, section, domain).
     #[arg(long, value_name = "NAME", help_heading = None)]
@@ -106,10 +112,19 @@ pub(crate) enum BackEndName {
     Autoencoder,
 }
 
+impl BackEndName {
+    /// Whether clips are compared with references.
+    pub(crate) fn compares(self) -> bool {
+        matches!(self, Self::Nearest | Self::Genrep)
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Writes results.json, results.md, results.tex, index.html, scores-*.parquet and, section by section,
-sections/*.json. A run that was stopped goes on where it was when the same command runs again.
+Writes run.json (what the run is), results.json, results.md, results.tex, index.html,
+scores-*.parquet and, section by section, sections/*.json. A run that was stopped goes on where it
+was when the same command runs again. A folder holds one run: other options need another folder, or
+--replace.
 
 Protocols that come with the program: table-3, table-5, figure-windows, figure-k, figure-mimii,
 diagnostics, genrep, baselines, trained, my-folder.
@@ -125,6 +140,11 @@ pub(crate) struct RunArguments {
     /// Where results go.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) out: PathBuf,
+
+    /// Write over the run that is in the folder; without it another run is refused. Sections that
+    /// are the same are not computed again.
+    #[arg(long)]
+    pub(crate) replace: bool,
 
     /// Run on this data set, whatever the protocol names; the data are then right in ROOT.
     /// Otherwise ROOT holds a folder for each data set: dcase2020, dcase2023, mimii.

@@ -8,10 +8,10 @@ use auscult_training::autoencoder::{
     AutoencoderModelSettings, SpectrogramFrontEnd, TrainingEvent, TrainingSettings, fit_model,
 };
 
-use super::{fit, gathering::Gathered};
+use super::{fit, gathering::Gathered, unused};
 use crate::{
     Outcome,
-    args::{AutoencoderArguments, FitArguments},
+    args::{AutoencoderArguments, FitArguments, FrontEndArguments, Typed},
     files, interrupt,
     printer::Printer,
     progress,
@@ -31,14 +31,8 @@ pub(super) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
         fit::read_normal(arguments, &reading, printer)?;
     let training = &autoencoder.training;
     let frames = references.axis_len() / training.form.bins();
-    let steps = training.steps(references.len(), frames);
-    if steps < TrainingSettings::FEWEST_USEFUL_STEPS {
-        printer.note(format!(
-            "{steps} training steps are few, and below {} scores say little; give more recordings, or \
-             more --epochs than {}",
-            TrainingSettings::FEWEST_USEFUL_STEPS,
-            training.epochs
-        ));
+    if let Some(note) = few_steps(training, references.len(), frames) {
+        printer.note(note);
     }
     let bar = progress::bar(autoencoder.trainings() * autoencoder.training.epochs, "epochs");
     let model = fit_model(settings, &references, &autoencoder, &|event| {
@@ -55,55 +49,56 @@ pub(super) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
 
 /// Options that say how to compare say nothing to a network.
 fn refuse_unused(arguments: &FitArguments) -> anyhow::Result<()> {
-    arguments.front_end.encoder.refuse_for("an autoencoder")?;
-    let unused = [
-        ("front_end", "--front-end"),
-        ("convention", "--convention"),
-        ("band_width", "--band-width"),
-        ("band_stride", "--band-stride"),
-        ("neighbours", "--neighbours"),
-        ("density_exponent", "--density-exponent"),
-        ("density_rule", "--density-rule"),
-        ("metric", "--metric"),
-        ("aggregate", "--aggregate"),
-        ("fuse", "--fuse"),
-        ("combine_members", "--combine-members"),
-        ("settings", "--settings"),
-    ];
-    let typed = unused.iter().find(|(name, _)| arguments.typed.has(name));
-    if let Some((_, option)) = typed {
-        anyhow::bail!(
-            "{option} says how references are compared, and an autoencoder compares nothing; \
-             leave it out"
-        );
-    }
-    Ok(())
+    refuse_comparing(&arguments.typed, &arguments.front_end, unused::SETTINGS)
 }
 
-/// Options of a network say nothing to what compares.
-pub(super) fn refuse_without(arguments: &FitArguments) -> anyhow::Result<()> {
-    let unused = [
-        ("network", "--network"),
-        ("error_score", "--error-score"),
-        ("epochs", "--epochs"),
-        ("seed", "--seed"),
-        ("folds", "--folds"),
-    ];
-    match unused.iter().find(|(name, _)| arguments.typed.has(name)) {
-        None => Ok(()),
-        Some((_, option)) => anyhow::bail!(
-            "{option} says how an autoencoder is trained; give --method autoencoder too, or leave it out"
-        ),
-    }
+/// The same for every command; `others` are options that only it has.
+pub(super) fn refuse_comparing(
+    typed: &Typed,
+    front_end: &FrontEndArguments,
+    others: &'static [(&'static str, &'static str)],
+) -> anyhow::Result<()> {
+    front_end.encoder.refuse_for("an autoencoder")?;
+    let why = "says what sound is turned into, and an autoencoder takes its own spectrogram; leave it out";
+    unused::refuse(typed, &[unused::FRONT_END], why)?;
+    let why = "says how references are compared, and an autoencoder compares nothing; leave it out";
+    unused::refuse(typed, &[unused::COMPARING, others], why)
+}
+
+/// Options of a network say nothing to what compares; `choice` is the option that chooses one.
+pub(super) fn refuse_without(typed: &Typed, choice: &str) -> anyhow::Result<()> {
+    let why = format!("says how an autoencoder is trained; give {choice} too, or leave it out");
+    unused::refuse(typed, &[unused::NETWORK], &why)
+}
+
+/// What to say of a training that is too short to mean something.
+pub(super) fn few_steps(
+    training: &TrainingSettings,
+    clips: usize,
+    frames: usize,
+) -> Option<String> {
+    let steps = training.steps(clips, frames);
+    (steps < TrainingSettings::FEWEST_USEFUL_STEPS).then(|| {
+        format!(
+            "{steps} training steps are few, and below {} scores say little; give more recordings, or more \
+             --epochs than {}",
+            TrainingSettings::FEWEST_USEFUL_STEPS,
+            training.epochs
+        )
+    })
+}
+
+/// The training that the options ask for.
+pub(super) fn training(arguments: &AutoencoderArguments) -> TrainingSettings {
+    let baseline = TrainingSettings::of(arguments.network);
+    let epochs = arguments.epochs.unwrap_or(baseline.epochs);
+    TrainingSettings { epochs, seed: arguments.seed, ..baseline }
 }
 
 fn settings(arguments: &FitArguments) -> AutoencoderModelSettings {
-    let AutoencoderArguments { network, error_score, epochs, seed } = arguments.autoencoder;
-    let baseline = TrainingSettings::of(network);
-    let epochs = epochs.unwrap_or(baseline.epochs);
     AutoencoderModelSettings {
-        training: TrainingSettings { epochs, seed, ..baseline },
-        score: error_score,
+        training: training(&arguments.autoencoder),
+        score: arguments.autoencoder.error_score,
         folds: arguments.folds,
     }
 }

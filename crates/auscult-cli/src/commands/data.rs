@@ -5,14 +5,12 @@ use std::fmt::Write;
 use auscult_eval::datasets::{
     CheckReport, Dataset, DatasetKind, DownloadSettings, GroupCounts, Truth, download, plan,
 };
-use indicatif::ProgressBar;
 
 use crate::{
     Outcome,
     args::{DataCheckArguments, DataCommand, DownloadArguments},
-    interrupt,
+    fetching::FetchBar,
     printer::{Printer, count},
-    progress,
     table::{Align, Table},
 };
 
@@ -98,7 +96,8 @@ fn words(report: &CheckReport) -> String {
     text += "\n";
     for found in &report.sections {
         for problem in &found.problems {
-            let _ = writeln!(text, "{} {}: {problem}", found.machine, found.section);
+            let name = format!("{} {}", found.machine, found.section);
+            let _ = writeln!(text, "{}: {problem}", name.trim());
         }
     }
     for (set, machines) in &report.missing {
@@ -136,17 +135,9 @@ fn fetch(arguments: &DownloadArguments, printer: &Printer) -> anyhow::Result<Out
             printer.line(format!("{base_url}/records/{}/files/{}", file.record, file.name))?;
             continue;
         }
-        let mut bar: Option<ProgressBar> = None;
-        let path = download(file, &settings, &mut |done, size| {
-            let bar = bar.get_or_insert_with(|| {
-                progress::named_bar((size >> 20) as usize, "MB", &file.name)
-            });
-            bar.set_position(done >> 20);
-            !interrupt::is_asked()
-        })?;
-        if let Some(bar) = bar {
-            bar.finish_and_clear();
-        }
+        let mut bar = FetchBar::new(&file.name, printer);
+        let path = download(file, &settings, &mut |done, size| bar.hear(done, size))?;
+        drop(bar);
         printer.line(path.display())?;
     }
     Ok(Outcome::Done)

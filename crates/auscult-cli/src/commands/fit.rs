@@ -30,7 +30,7 @@ pub(crate) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
     if arguments.comparing.method == Some(MethodName::Autoencoder) {
         return autoencoder::run(arguments, printer);
     }
-    autoencoder::refuse_without(arguments)?;
+    autoencoder::refuse_without(&arguments.typed, "--method autoencoder")?;
     let chosen = settings::chosen(arguments)?;
     let settings = model_settings(arguments, &chosen)?;
     files::check_model_target(&arguments.output)?;

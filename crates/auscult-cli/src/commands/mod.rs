@@ -23,6 +23,7 @@ mod summary;
 mod synth;
 mod train;
 mod tune;
+mod unused;
 
 use anyhow::Context;
 use clap::CommandFactory;

@@ -128,7 +128,7 @@ mod with_training {
         fn open(arguments: &TrainArguments, printer: &Printer) -> anyhow::Result<Self> {
             let mut dataset = Dataset::open(arguments.dataset, &arguments.data, None)?;
             dataset.keep(&arguments.machine, &arguments.split)?;
-            for remark in &dataset.remarks {
+            for remark in dataset.remarks() {
                 printer.note(remark);
             }
             refuse_empty_classes(&dataset, arguments)?;

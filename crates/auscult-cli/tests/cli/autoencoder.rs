@@ -120,3 +120,21 @@ fn it_stands_beside_the_others_in_bench() {
     let table = sandbox.run("bench run both.toml --data data --dataset folder --out run").exits(0);
     assert!(table.stdout.contains("network") && table.stdout.contains("beam"));
 }
+
+#[test]
+fn a_training_too_short_to_mean_something_is_told_by_fit_and_by_bench() {
+    let sandbox = plant();
+    let told = "training steps are few, and below 500 scores say little; give more recordings, or more --epochs";
+    sandbox.run(&format!("fit normal -o m.auscult {QUICK}")).exits(0).says(told);
+    for take in 0..6 {
+        let folder = ["train", "train", "train", "train", "test/normal", "test/anomaly"][take];
+        let recipe = ClipRecipe { take: take as u32, ..clip() };
+        sandbox.write(&format!("data/pump/{folder}/{take}.wav"), wav_of(&recipe));
+    }
+    let eval = "bench eval --data data --dataset folder --clip-seconds 1 --back-end autoencoder --network mimii";
+    let ran = sandbox.run(&format!("{eval} --epochs 2 --json")).exits(0);
+    assert_eq!(ran.stderr.matches(told).count(), 1, "{ran:#?}");
+    ran.says("pump: ");
+    let ran = sandbox.run(&format!("{eval} --epochs 600 --json")).exits(0);
+    assert!(!ran.stderr.contains("training steps"), "{ran:#?}");
+}

@@ -51,6 +51,8 @@ fn absurd_numbers_for_fit_are_refused_with_what_is_allowed() {
         ("--network mimii", "--network says how an autoencoder is trained"),
         ("--folds 2", "--folds says how an autoencoder is trained"),
         ("--method autoencoder --layer 4", "--layer is for encoders (ced, beats, eat)"),
+        ("--method autoencoder --front-end mfcc", "--front-end says what sound is turned into"),
+        ("--method autoencoder --metric euclidean", "--metric says how references are compared"),
         ("--jobs 0", "0 is not in 1..=512"),
         ("--jobs -1", "-1 is not in 1..=512"),
         ("--jobs 100000", "100000 is not in 1..=512"),
@@ -160,4 +162,52 @@ fn absurd_recipes_of_synthetic_machines_are_refused() {
     ];
     refuses(&sandbox, "synth --out x", &cases);
     assert!(!sandbox.path("x").exists());
+}
+
+#[test]
+fn options_without_effect_on_a_back_end_are_refused() {
+    let sandbox = Sandbox::new();
+    let network = "says how an autoencoder is trained; give --back-end autoencoder too";
+    for option in ["--epochs 5", "--network mimii", "--error-score mahalanobis", "--seed 1"] {
+        let name = option.split(' ').next().unwrap();
+        let saying = format!("{name} {network}");
+        refuses(&sandbox, "bench eval --data x --dataset folder", &[(option, &saying)]);
+        refuses(
+            &sandbox,
+            "bench eval --data x --dataset folder --back-end gmm",
+            &[(option, &saying)],
+        );
+    }
+    let comparing = [
+        "--method beam",
+        "--band-width 5",
+        "--band-stride 5",
+        "--neighbours 3",
+        "--density-exponent auto",
+        "--density-rule at-nearest",
+        "--metric euclidean",
+        "--aggregate max",
+        "--fuse max",
+        "--combine-members max",
+    ];
+    for option in comparing {
+        let name = option.split(' ').next().unwrap();
+        for back_end in ["mahalanobis", "pca-residual", "gmm", "k-means"] {
+            let saying = format!(
+                "{name} says how references are compared, and --back-end {back_end} compares with none"
+            );
+            let line = format!("bench eval --data x --dataset folder --back-end {back_end}");
+            refuses(&sandbox, &line, &[(option, &saying)]);
+        }
+        let saying =
+            format!("{name} says how references are compared, and an autoencoder compares");
+        let line = "bench eval --data x --dataset folder --back-end autoencoder";
+        refuses(&sandbox, line, &[(option, &saying)]);
+    }
+    let cases = [
+        ("--front-end mfcc", "--front-end says what sound is turned into, and an autoencoder"),
+        ("--convention s15", "--convention says what sound is turned into, and an autoencoder"),
+        ("--layer 4", "--layer is for encoders (ced, beats, eat)"),
+    ];
+    refuses(&sandbox, "bench eval --data x --dataset folder --back-end autoencoder", &cases);
 }

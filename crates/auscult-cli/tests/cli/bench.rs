@@ -12,12 +12,12 @@ fn e2e() -> String {
     golden::testdata().join("golden/e2e").display().to_string()
 }
 
-fn json(text: &str) -> Value {
+pub(crate) fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
 /// 8 normal clips to learn, 4 normal and 4 faulty ones to judge, of 1 s.
-fn with_folder() -> Sandbox {
+pub(crate) fn with_folder() -> Sandbox {
     let sandbox = Sandbox::new();
     for take in 0..12 {
         let folder = if take < 8 { "train" } else { "test/normal" };
@@ -101,6 +101,25 @@ fn scores_can_be_judged_again() {
 }
 
 #[test]
+fn scores_of_clips_with_the_same_name_are_told_apart() {
+    let sandbox = Sandbox::new();
+    for take in 0..8 {
+        let (normal, faulty) =
+            (ClipRecipe { take, ..clip() }, ClipRecipe { take, ..faulty_clip() });
+        sandbox.write(&format!("data/pump/normal/{take}.wav"), wav_of(&normal));
+        if take < 2 {
+            sandbox.write(&format!("data/pump/anomaly/{take}.wav"), wav_of(&faulty));
+        }
+    }
+    let line = "bench eval --data data --dataset folder --clip-seconds 1 --json --scores s.csv";
+    let eval = json(&sandbox.run(line).exits(0).stdout);
+    let scores = String::from_utf8(sandbox.read("s.csv")).unwrap();
+    assert!(scores.contains("\nnormal/0.wav,") && scores.contains("\nanomaly/0.wav,"), "{scores}");
+    let metrics = json(&sandbox.run("metrics s.csv --json").exits(0).stdout);
+    assert_eq!(eval["machines"][0]["auc"], metrics["auc"]);
+}
+
+#[test]
 fn every_back_end_finds_bad_bearings() {
     let sandbox = with_folder();
     for back_end in ["nearest", "mahalanobis", "pca-residual", "gmm", "k-means"] {
@@ -173,9 +192,6 @@ fn a_protocol_runs_is_written_and_goes_on_where_it_was() {
     std::fs::remove_dir_all(sandbox.path("cache")).unwrap();
     assert_eq!(sandbox.run(line).exits(0).stdout, ran.stdout);
     assert!(!sandbox.path("cache").exists());
-    // Other settings are another run.
-    sandbox.run(&line.replace("--clip-seconds 1", "--clip-seconds 1.5")).exits(0);
-    assert!(sandbox.path("cache").exists());
 }
 
 #[test]
@@ -262,8 +278,59 @@ fn two_systems_on_the_same_clips_are_compared_in_pairs() {
     sandbox
         .run("bench compare run run --system nobody")
         .exits(2)
-        .says("there is no system \"nobody\"; there are");
+        .says("there is no system \"nobody\"; there are \"beats AdaBEAM\", \"beats AdaBEAM by domain, batch\"");
+    sandbox
+        .run("bench submit run --out sub")
+        .exits(2)
+        .says("name one with --system: \"log-mel AdaBEAM\", \"log-mel AdaBEAM by domain");
+    assert!(!sandbox.path("sub").exists());
     sandbox.run("bench compare nowhere run").exits(2).says("no finished run");
+}
+
+#[test]
+fn runs_that_cannot_be_compared_are_told_apart() {
+    let sandbox = with_folder();
+    let protocol = |kind: &str| {
+        format!("name = 'p'\ntitle = 'P'\ndatasets = ['{kind}']\n[[system]]\nname = 'one'\n")
+    };
+    sandbox.write("folder.toml", protocol("folder"));
+    sandbox.write("dcase.toml", protocol("dcase2023"));
+    sandbox
+        .run("bench run folder.toml --data data --out mine --clip-seconds 1 --samples 0")
+        .exits(0);
+    let run = |options: &str| {
+        let data = e2e();
+        let line =
+            format!("bench run dcase.toml --data {data} --clip-seconds 2 --samples 0 {options}");
+        sandbox.run(&line).exits(0);
+    };
+    run("--out fan --machine fan");
+    run("--out valve --machine valve");
+    sandbox.run("bench compare mine fan").exits(2).says(
+        "mine and fan cannot be compared: the first is of a folder or table (pump), the second of dcase2023 dev \
+         (fan 00): clips are compared in pairs, and different data sets have none in common",
+    );
+    sandbox.run("bench compare fan valve").exits(2).says("no machine and section in common");
+    sandbox
+        .run("bench submit mine --out sub")
+        .exits(2)
+        .says("folder pump: only DCASE has submission");
+    assert!(!sandbox.path("sub").exists());
+    // A table of scores is of the data set of the run beside it.
+    let line = format!(
+        "bench eval --data {} --dataset dcase2023 --machine fan --clip-seconds 2 --scores s.csv",
+        e2e()
+    );
+    sandbox.run(&line).exits(0);
+    let line = "bench compare fan s.csv --system one --against scores --json --samples 100";
+    let rows = json(&sandbox.run(line).exits(0).stdout);
+    assert_eq!((&rows[0]["dataset"], &rows[0]["clips"]), (&"dcase2023".into(), &20.into()));
+    let unlabelled = "path,label,score,machine,section,set\nx.wav,,1,fan,00,dev\n";
+    sandbox.write("other.csv", unlabelled);
+    sandbox
+        .run("bench compare fan other.csv --system one --against scores")
+        .exits(2)
+        .says("no test clip of one has the name of a test clip of the other");
 }
 
 #[test]
@@ -287,7 +354,11 @@ fn submission_files_have_the_form_of_the_evaluators() {
     );
     let decisions = text("sub/decision_result_fan_section_00_test.csv");
     assert!(decisions.lines().all(|line| line.ends_with(",0") || line.ends_with(",1")));
-    sandbox.run("bench submit run --out sub --system two").exits(2).says("there are one");
+    sandbox
+        .run("bench submit run --out other --system two")
+        .exits(2)
+        .says("there is no system \"two\"; there are \"one\"");
+    assert!(!sandbox.path("other").exists(), "nothing to write, no folder");
 }
 
 #[test]
@@ -339,6 +410,33 @@ fn broken_clips_are_named_and_the_rest_is_judged() {
     let got = json(&ran.stdout);
     assert_eq!(got["machines"][0]["normal"], 4);
     assert!(got["machines"][0]["auc"].is_f64());
+}
+
+#[test]
+fn clips_cut_off_and_machines_without_test_clips_are_named() {
+    let sandbox = with_folder();
+    let mut bytes = sandbox.read("data/pump/test/normal/9.wav");
+    bytes.truncate(bytes.len() / 2);
+    sandbox.write("data/pump/test/normal/9.wav", bytes);
+    let line = "bench eval --data data --dataset folder --clip-seconds 1 --json";
+    for _ in 0..2 {
+        // The second time from the cache.
+        let ran = sandbox.run(line).exits(2).says("9.wav: damaged after 0.499 s");
+        assert_eq!(ran.stderr.matches("9.wav").count(), 1, "{}", ran.stderr);
+        assert_eq!(json(&ran.stdout)["machines"][0]["normal"], 3);
+    }
+    std::fs::remove_file(sandbox.path("data/pump/test/normal/9.wav")).unwrap();
+    sandbox.run(line).exits(0);
+    sandbox.write("data/mill/train/0.wav", wav_of(&clip()));
+    let told =
+        "folder: no test clips, and so no figures: mill; auscult data check says what is there";
+    sandbox.run(line).exits(2).says(told);
+    sandbox.run(&format!("{line} --machine pump")).exits(0);
+    let run = "bench run my-folder --data data --out run --clip-seconds 1 --samples 0";
+    let ran = sandbox.run(run).exits(2).says(told);
+    assert!(ran.stdout.contains(&format!("- {told}")), "{}", ran.stdout);
+    let ran = sandbox.run("data check data").exits(2);
+    assert!(ran.stdout.contains("\nmill: no test clips\n"), "{}", ran.stdout);
 }
 
 #[test]

@@ -32,6 +32,8 @@ mod interruption;
 mod metrics;
 /// Models are changed, checked, damaged and refused.
 mod models;
+/// One folder, one run: what a folder of a benchmark holds is never replaced unasked.
+mod run_folder;
 /// Command forms that scripts rely on: what they print, and under which names.
 mod script_forms;
 /// Benchmarks that are killed or interrupted are taken up again.

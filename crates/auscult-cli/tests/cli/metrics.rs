@@ -88,6 +88,8 @@ fn bad_tables_are_told_apart() {
         ("path,label,score\na,0,nan\n", "is NaN; scores must be finite"),
         ("path,label,score\na,maybe,1\n", "line 2: label must be 0, 1, normal or anomaly"),
         ("path,label,score\n", "no scores below the header"),
+        ("path,label,score,score\na,0,1,2\n", "line 1: two columns are called \"score\""),
+        ("path,label,score\na,0,1\na,1,2\n", "line 3: \"a\" is in line 2 too"),
     ] {
         sandbox.write("bad.csv", text);
         sandbox.run("metrics bad.csv").exits(2).says(message);
@@ -111,4 +113,24 @@ fn one_class_and_unlabelled_clips_give_what_can_be_given_and_say_why_not_more() 
     let ran = sandbox.run("metrics hidden.csv --json").exits(0).says("1 clips have no label");
     let got: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((got["auc"].as_f64(), got["unlabelled"].as_u64()), (Some(1.0), Some(1)));
+}
+
+#[test]
+fn sections_of_one_class_are_named_and_the_exit_code_says_that_something_is_missing() {
+    let sandbox = Sandbox::new();
+    let head = "path,label,score,machine,section\n";
+    let whole = "a,0,1,fan,00\nb,1,2,fan,00\n";
+    sandbox.write("whole.csv", format!("{head}{whole}"));
+    let ran = sandbox.run("metrics whole.csv").exits(0);
+    assert!(!ran.stderr.contains("no official score"), "{ran:#?}");
+    sandbox
+        .write("half.csv", format!("{head}{whole}a,0,1,pump,00\nb,0,2,pump,00\nc,1,3,valve,02\n"));
+    let told =
+        "no official score: 2 sections without both normal and anomalous clips: pump 00, valve 02";
+    let got: Value =
+        serde_json::from_str(&sandbox.run("metrics half.csv --json").exits(2).says(told).stdout)
+            .unwrap();
+    // What can be given is given.
+    assert_eq!(got["sections"][0]["auc"], 1.0);
+    assert!(got["auc"].is_f64() && got["official_scores"]["dcase2020"].is_null());
 }

@@ -150,7 +150,7 @@ fn bench_run_compare_and_submit_and_data_check_keep_their_forms() {
     let row = &rows[0];
     has(row, &["dataset", "set", "first", "second", "clips", "first_score", "second_score"]);
     has(row, &["difference", "interval", "p_value"]);
-    sandbox.run("bench submit run --out sub").exits(2).says("name one with --system: a, b");
+    sandbox.run("bench submit run --out sub").exits(2).says("name one with --system: \"a\", \"b\"");
     sandbox.run("bench submit run --system b --out sub").exits(0);
     assert!(sandbox.path("sub/decision_result_fan_section_00_test.csv").is_file());
     let report = json(&sandbox.run("data check d --dataset dcase2023 --json").exits(2));

@@ -85,7 +85,7 @@ impl CheckReport {
             classes_by_section: dataset.section_class_count(),
             known_classes,
             classes_as_known,
-            remarks: dataset.remarks.clone(),
+            remarks: dataset.remarks(),
             complete,
             fingerprint: dataset.fingerprint(),
             sections,
@@ -119,11 +119,11 @@ fn counts(kind: DatasetKind, group: &Group<'_>) -> GroupCounts {
         let set = Set::ALL.into_iter().find(|set| set.name() == group.set);
         found.known = set.and_then(|set| year.known(set, group.machine));
     }
-    found.problems = problems(&found, group);
+    found.problems = problems(kind, &found, group);
     found
 }
 
-fn problems(found: &GroupCounts, group: &Group<'_>) -> Vec<String> {
+fn problems(kind: DatasetKind, found: &GroupCounts, group: &Group<'_>) -> Vec<String> {
     let mut problems = Vec::new();
     if group.train.is_empty() {
         problems.push("no training clips".to_owned());
@@ -133,8 +133,9 @@ fn problems(found: &GroupCounts, group: &Group<'_>) -> Vec<String> {
     }
     if found.unlabelled > 0 {
         problems.push(format!(
-            "{} test clips without a label: scores only, no metric; name the evaluator's folder (--truth)",
-            found.unlabelled
+            "{} test clips without a label: scores only, no metric; {}",
+            found.unlabelled,
+            kind.advice_on_labels()
         ));
     }
     let Some(known) = found.known else { return problems };

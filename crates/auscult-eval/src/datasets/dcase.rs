@@ -55,7 +55,8 @@ pub(super) fn read(year: Year, roots: &[PathBuf]) -> Result<Found> {
             odd_names.len()
         ));
     }
-    remark_on_years(year, &clips, &mut remarks);
+    remark_on_names(year, &clips, &mut remarks);
+    remark_on_attributes(year, &clips, &mut remarks);
     let clips = clips.into_iter().map(|(clip, _)| clip).collect();
     Ok((clips, remarks))
 }
@@ -179,20 +180,23 @@ fn without_doubles(
     clips
 }
 
-fn remark_on_years(year: Year, clips: &[(DatasetClip, Folder)], remarks: &mut Vec<String>) {
-    let foreign: BTreeSet<&str> = clips
-        .iter()
-        .filter(|(clip, _)| clip.set.is_empty())
-        .map(|(clip, _)| clip.machine.as_str())
-        .collect();
-    if !foreign.is_empty() {
-        let names: Vec<&str> = foreign.into_iter().collect();
+/// Clips were named otherwise in 2020: names of the other form are of another year.
+fn remark_on_names(year: Year, clips: &[(DatasetClip, Folder)], remarks: &mut Vec<String>) {
+    let is_foreign = |(clip, _): &&(DatasetClip, Folder)| {
+        clip.name.starts_with("section_") == (year == Year::Y2020)
+    };
+    let foreign: Vec<&str> =
+        clips.iter().filter(is_foreign).map(|(clip, _)| clip.name.as_str()).collect();
+    if let Some(first) = foreign.first() {
+        let other = if year == Year::Y2020 { "2021 and later" } else { "2020" };
         remarks.push(format!(
-            "not of DCASE {}, evaluated all the same: {}",
-            year.number(),
-            names.join(", ")
+            "{} clips are named as in DCASE {other}, such as {first}; if they are, say so with --dataset",
+            foreign.len()
         ));
     }
+}
+
+fn remark_on_attributes(year: Year, clips: &[(DatasetClip, Folder)], remarks: &mut Vec<String>) {
     let train: Vec<_> =
         clips.iter().filter(|(clip, _)| clip.split == Split::Train).map(|(clip, _)| clip).collect();
     if year >= Year::Y2021

@@ -1,23 +1,17 @@
 //! Fetches archives of data sets: resumed where a download stopped, checked by size and MD5.
 
 use std::{
-    fs::{self, File, OpenOptions},
-    io::{Read, Write},
+    fs,
     path::{Path, PathBuf},
-    sync::Arc,
-    thread,
-    time::Duration,
 };
 
-use md5::{Digest, Md5};
 use serde::Deserialize;
-use ureq::{
-    Agent,
-    tls::{Certificate, RootCerts, TlsConfig},
-};
 
 use super::{DatasetKind, Set, Year};
-use crate::{Error, Result};
+use crate::{
+    Error, Result,
+    fetch::{Checksum, Fetcher, Remote, RemoteSize, write_error},
+};
 
 /// Where from and where to.
 #[derive(Debug, Clone)]
@@ -192,8 +186,8 @@ struct Record {
 /// Fetches one file unless it is there already, and returns where it is.
 ///
 /// It grows under the name `<file>.part`, from where an earlier attempt stopped, and gets its own
-/// name when size and MD5 are right. `progress` hears how many bytes are there, of how many, and
-/// stops the download by returning `false`.
+/// name when size and MD5 are right. `progress` hears how many bytes are there, first of all from
+/// where it goes on, and of how many, and stops the download by returning `false`.
 ///
 /// # Errors
 ///
@@ -204,8 +198,8 @@ pub fn download(
     settings: &DownloadSettings,
     progress: &mut dyn FnMut(u64, u64) -> bool,
 ) -> Result<PathBuf> {
-    let agent = agent(&settings.base_url)?;
-    let listed = listed(&agent, file, settings)?;
+    let fetcher = Fetcher::new(&settings.base_url)?;
+    let listed = listed(&fetcher, file, settings)?;
     let target = settings.folder.join(&listed.key);
     if target.metadata().is_ok_and(|found| found.len() == listed.size) {
         progress(listed.size, listed.size);
@@ -216,22 +210,8 @@ pub fn download(
     let part = settings.folder.join(format!("{}.part", listed.key));
     let url =
         format!("{}/records/{}/files/{}?download=1", settings.base_url, file.record, listed.key);
-    let length = || part.metadata().map_or(0, |found| found.len());
-    let mut failures = 0;
-    loop {
-        let before = length();
-        match fetch(&agent, &url, &part, listed.size, progress) {
-            Ok(()) => break,
-            Err(Error::Download { reason, .. }) if reason != STOPPED && length() > before => {
-                failures = 0;
-            }
-            Err(Error::Download { reason, .. }) if reason != STOPPED && failures < ATTEMPTS => {
-                failures += 1;
-                thread::sleep(PAUSE);
-            }
-            Err(error) => return Err(error),
-        }
-    }
+    let remote = Remote { url: &url, size: RemoteSize::Known(listed.size), advice: ADVICE };
+    fetcher.fetch(&remote, &part, progress)?;
     if let Err(error) = verify(&part, &listed, "it was removed, try again") {
         fs::remove_file(&part).map_err(write_error(&part))?;
         return Err(error);
@@ -240,42 +220,14 @@ pub fn download(
     Ok(target)
 }
 
-/// A connection that brings nothing is tried again so often.
-const ATTEMPTS: usize = 4;
-
-/// And so long after the last time.
-const PAUSE: Duration = Duration::from_millis(300);
-
-const STOPPED: &str = "stopped; the same command goes on from here";
-
-fn agent(base_url: &str) -> Result<Agent> {
-    let mut config = Agent::config_builder()
-        .http_status_as_error(false)
-        .timeout_connect(Some(Duration::from_secs(30)))
-        .timeout_recv_response(Some(Duration::from_secs(60)));
-    if base_url.starts_with("https:") {
-        let found = rustls_native_certs::load_native_certs();
-        if found.certs.is_empty() {
-            let reason = "this system has no root certificates; install ca-certificates".to_owned();
-            return Err(Error::Download { url: base_url.to_owned(), reason });
-        }
-        let certificates: Vec<Certificate<'static>> =
-            found.certs.iter().map(|found| Certificate::from_der(found).to_owned()).collect();
-        let roots = RootCerts::Specific(Arc::new(certificates));
-        config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
-    }
-    Ok(config.build().new_agent())
-}
+/// What to do if a server cannot be reached.
+const ADVICE: &str = "check the connection, or fetch the files with a browser into the same folder";
 
 /// Asks the record about the file, its newest revision.
-fn listed(agent: &Agent, file: &RemoteFile, settings: &DownloadSettings) -> Result<Listed> {
+fn listed(fetcher: &Fetcher, file: &RemoteFile, settings: &DownloadSettings) -> Result<Listed> {
     let url = format!("{}/api/records/{}", settings.base_url, file.record);
     let failed = |reason: String| Error::Download { url: url.clone(), reason };
-    let mut response = agent.get(&url).call().map_err(|error| failed(offline(&error)))?;
-    if response.status() != 200 {
-        return Err(failed(format!("the server answers {}", response.status())));
-    }
-    let text = response.body_mut().read_to_string().map_err(|error| failed(error.to_string()))?;
+    let text = fetcher.text(&url, ADVICE)?;
     let record: Record = serde_json::from_str(&text)
         .map_err(|error| failed(format!("the list of files cannot be read: {error}")))?;
     let stem = file.name.trim_end_matches(".zip");
@@ -299,79 +251,13 @@ fn listed(agent: &Agent, file: &RemoteFile, settings: &DownloadSettings) -> Resu
     }
 }
 
-fn offline(error: &ureq::Error) -> String {
-    format!("{error}; check the connection, or fetch the files with a browser into the same folder")
-}
-
-/// Appends to the part until it has `size` bytes.
-fn fetch(
-    agent: &Agent,
-    url: &str,
-    part: &Path,
-    size: u64,
-    progress: &mut dyn FnMut(u64, u64) -> bool,
-) -> Result<()> {
-    let failed = |reason: String| Error::Download { url: url.to_owned(), reason };
-    let mut done = part.metadata().map_or(0, |found| found.len());
-    if done > size {
-        fs::remove_file(part).map_err(write_error(part))?;
-        done = 0;
-    }
-    if done == size {
-        return Ok(());
-    }
-    let request = agent.get(url).header("Range", format!("bytes={done}-"));
-    let mut response = request.call().map_err(|error| failed(offline(&error)))?;
-    let mut options = OpenOptions::new();
-    let mut output: File = match response.status().as_u16() {
-        206 => options.create(true).append(true).open(part),
-        // The server does not know how to go on: from the start.
-        200 => {
-            done = 0;
-            options.create(true).write(true).truncate(true).open(part)
-        }
-        other => return Err(failed(format!("the server answers {other}"))),
-    }
-    .map_err(write_error(part))?;
-    let mut input = response.body_mut().with_config().limit(size - done).reader();
-    let mut buffer = vec![0; 1 << 16];
-    while done < size {
-        let count = input.read(&mut buffer).map_err(|error| failed(error.to_string()))?;
-        if count == 0 {
-            return Err(failed(format!("the connection ended after {done} of {size} bytes")));
-        }
-        output.write_all(&buffer[..count]).map_err(write_error(part))?;
-        done += count as u64;
-        if !progress(done, size) {
-            return Err(failed(STOPPED.to_owned()));
-        }
-    }
-    output.sync_all().map_err(write_error(part))
-}
-
 /// Compares the MD5, if there is one; `advice` is what to do about a wrong one.
 fn verify(path: &Path, listed: &Listed, advice: &str) -> Result<()> {
     let expected = &listed.checksum;
-    let mut file = File::open(path).map_err(Error::read(path))?;
-    let mut hasher = Md5::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        let count = file.read(&mut buffer).map_err(Error::read(path))?;
-        if count == 0 {
-            break;
-        }
-        hasher.update(&buffer[..count]);
-    }
-    let found =
-        hasher.finalize().iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"));
+    let found = Checksum::Md5.of(path)?;
     if expected.is_empty() || found == *expected {
         return Ok(());
     }
     let reason = format!("its MD5 is {found}, {expected} was expected; {advice}");
     Err(Error::Download { url: listed.key.clone(), reason })
-}
-
-fn write_error(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
-    let path = path.to_owned();
-    move |source| Error::Write { path, source }
 }

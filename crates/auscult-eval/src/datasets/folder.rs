@@ -23,7 +23,7 @@ pub(super) fn read(roots: &[PathBuf]) -> Result<Found> {
     for root in roots {
         let manifest = if root.is_file() { root.clone() } else { root.join("manifest.csv") };
         if manifest.is_file() {
-            read_manifest(&manifest, &mut clips)?;
+            read_manifest(&manifest, &mut clips, &mut remarks)?;
         } else {
             let files = tree::list(root)?.into_iter().filter(TreeFile::is_sound);
             clips.extend(files.filter_map(|file| clip_by_folders(&file)));
@@ -38,7 +38,11 @@ pub(super) fn read(roots: &[PathBuf]) -> Result<Found> {
     Ok((clips, remarks))
 }
 
-fn read_manifest(path: &Path, clips: &mut Vec<DatasetClip>) -> Result<()> {
+fn read_manifest(
+    path: &Path,
+    clips: &mut Vec<DatasetClip>,
+    remarks: &mut Vec<String>,
+) -> Result<()> {
     let wrong = |line: u64, reason: String| Error::Table { path: path.to_owned(), line, reason };
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut reader = csv::ReaderBuilder::new()
@@ -55,6 +59,13 @@ fn read_manifest(path: &Path, clips: &mut Vec<DatasetClip>) -> Result<()> {
         );
         return Err(wrong(1, reason));
     };
+    if columns[2].is_none() {
+        remarks.push(format!(
+            "{} has no column label: its test clips are scored and not judged; add it with 0, 1, normal or anomaly",
+            path.display()
+        ));
+    }
+    let mut lines: BTreeMap<String, u64> = BTreeMap::new();
     for record in reader.records() {
         let record = record.map_err(|error| {
             wrong(error.position().map_or(0, csv::Position::line), error.to_string())
@@ -76,9 +87,21 @@ fn read_manifest(path: &Path, clips: &mut Vec<DatasetClip>) -> Result<()> {
                 wrong(line, format!("label must be 0, 1, normal or anomaly, got {text:?}"))
             })?),
         };
+        let domain = match domain {
+            "" => None,
+            text => Some(Domain::parse(text).ok_or_else(|| {
+                wrong(line, format!("domain must be source or target, got {text:?}"))
+            })?),
+        };
         if split == Split::Train && label == Some(Label::Anomaly) {
             let reason = "an anomaly among the training clips; only normal clips are learned from";
             return Err(wrong(line, reason.to_owned()));
+        }
+        if let Some(first) = lines.insert(clip_path.to_owned(), line) {
+            let reason = format!(
+                "{clip_path:?} is in line {first} too; each clip counts once, remove one of them"
+            );
+            return Err(wrong(line, reason));
         }
         let name = clip_path.rsplit(['/', '\\']).next().unwrap_or(clip_path).to_owned();
         clips.push(DatasetClip {
@@ -89,7 +112,7 @@ fn read_manifest(path: &Path, clips: &mut Vec<DatasetClip>) -> Result<()> {
             set: String::new(),
             split,
             label,
-            domain: Domain::parse(domain),
+            domain,
             attributes: String::new(),
         });
     }

@@ -24,6 +24,7 @@ impl DatasetKind {
             {
                 return Ok(Self::Folder);
             }
+            found.has_manifest |= root.join("manifest.csv").is_file();
             for file in tree::list(root)?.iter().filter(|file| file.is_sound()) {
                 found.look_at(file);
             }
@@ -70,6 +71,7 @@ struct Seen {
     has_domain_folders: bool,
     has_sections: bool,
     has_labels: bool,
+    has_manifest: bool,
 }
 
 impl Seen {
@@ -102,11 +104,11 @@ impl Seen {
             return Ok(DatasetKind::Dcase(Year::Y2020));
         }
         if !self.has_sections {
-            return if self.has_labels {
+            return if self.has_labels || self.has_manifest {
                 Ok(DatasetKind::Folder)
             } else {
-                Err("nothing here looks like DCASE, MIMII or a folder with train, test, normal or anomaly in it; \
-                     check the path, or say --dataset"
+                Err("nothing here looks like DCASE, MIMII or a folder with a manifest.csv, or with train, test, normal or \
+                     anomaly in it; check the path, or say --dataset"
                     .to_owned())
             };
         }

@@ -50,6 +50,17 @@ impl DatasetKind {
     pub fn all() -> impl Iterator<Item = Self> {
         Year::ALL.into_iter().map(Self::Dcase).chain([Self::Mimii, Self::Folder])
     }
+
+    /// What to do about test clips without labels.
+    pub(crate) fn advice_on_labels(self) -> &'static str {
+        match self {
+            Self::Dcase(_) => "name the evaluator's folder with --truth",
+            Self::Mimii | Self::Folder => {
+                "put them into folders normal and anomaly, or fill the column label of the manifest (0, 1, \
+                 normal or anomaly)"
+            }
+        }
+    }
 }
 
 impl fmt::Display for DatasetKind {
@@ -133,8 +144,8 @@ pub struct Dataset {
     pub kind: DatasetKind,
     /// Its clips, sorted by set, machine, section, split and name.
     pub clips: Vec<DatasetClip>,
-    /// What was odd, in sentences.
-    pub remarks: Vec<String>,
+    /// What was odd while reading, in sentences.
+    remarks: Vec<String>,
 }
 
 /// The clips of one machine and section: what is fitted and judged together.
@@ -183,29 +194,75 @@ impl Dataset {
         Ok(Self { kind, clips, remarks })
     }
 
+    /// What is odd about the data, in sentences.
+    pub fn remarks(&self) -> Vec<String> {
+        let mut remarks = self.remarks.clone();
+        let foreign = self.foreign_machines();
+        if !foreign.is_empty() {
+            remarks.push(format!(
+                "not of {}, evaluated all the same: {}",
+                self.kind,
+                foreign.into_iter().collect::<Vec<_>>().join(", ")
+            ));
+        }
+        remarks
+    }
+
+    /// Machines that a year of DCASE does not have: they are in none of its parts.
+    fn foreign_machines(&self) -> BTreeSet<&str> {
+        let is_foreign =
+            |clip: &&DatasetClip| matches!(self.kind, DatasetKind::Dcase(_)) && clip.set.is_empty();
+        self.clips.iter().filter(is_foreign).map(|clip| clip.machine.as_str()).collect()
+    }
+
     /// Keeps the machines and parts that are asked for; an empty list keeps all.
     ///
     /// # Errors
     ///
     /// [`Error::Dataset`] if a name is not among the data, with those that are.
     pub fn keep(&mut self, machines: &[String], sets: &[String]) -> Result<()> {
-        for (what, wanted, of) in [
-            ("machine", machines, (|clip| &clip.machine) as fn(&DatasetClip) -> &String),
-            ("set", sets, |clip| &clip.set),
-        ] {
-            let mut found: Vec<&String> = self.clips.iter().map(of).collect();
-            found.sort();
-            found.dedup();
-            if let Some(missing) = wanted.iter().find(|name| !found.contains(name)) {
-                let found = found.iter().map(|name| format!("{name:?}")).collect::<Vec<_>>();
-                let reason =
-                    format!("there is no {what} {missing:?}; there are {}", found.join(", "));
-                return Err(Error::Dataset { kind: self.kind.to_string(), reason });
-            }
+        self.look_for("machine", machines, |clip| &clip.machine)?;
+        self.look_for("split", sets, |clip| &clip.set)?;
+        if !machines.is_empty() {
+            self.clips.retain(|clip| machines.contains(&clip.machine));
         }
-        let keeps = |wanted: &[String], name: &String| wanted.is_empty() || wanted.contains(name);
-        self.clips.retain(|clip| keeps(machines, &clip.machine) && keeps(sets, &clip.set));
+        if sets.is_empty() {
+            return Ok(());
+        }
+        let foreign = self.foreign_machines();
+        if !foreign.is_empty() {
+            let names = foreign.into_iter().collect::<Vec<_>>().join(", ");
+            let remark =
+                format!("not of {}, in none of its splits and left out: {names}", self.kind);
+            self.remarks.push(remark);
+        }
+        self.clips.retain(|clip| sets.contains(&clip.set));
         Ok(())
+    }
+
+    /// Refuses a name that no clip has; `option` is the option it was given with.
+    fn look_for(
+        &self,
+        option: &str,
+        wanted: &[String],
+        of: fn(&DatasetClip) -> &String,
+    ) -> Result<()> {
+        let found: BTreeSet<&str> = self
+            .clips
+            .iter()
+            .map(|clip| of(clip).as_str())
+            .filter(|name| !name.is_empty())
+            .collect();
+        let Some(missing) = wanted.iter().find(|name| !found.contains(name.as_str())) else {
+            return Ok(());
+        };
+        let found: Vec<String> = found.iter().map(|name| format!("{name:?}")).collect();
+        let reason = if found.is_empty() {
+            format!("there is no {option} {missing:?}, nor any other; leave out --{option}")
+        } else {
+            format!("there is no {option} {missing:?}; there are {}", found.join(", "))
+        };
+        Err(Error::Dataset { kind: self.kind.to_string(), reason })
     }
 
     /// The clips by machine and section, in the order they are sorted.
@@ -230,6 +287,13 @@ impl Dataset {
             }
         }
         groups
+    }
+
+    /// Machines and sections that have training clips and no test clips, and so no figures.
+    pub fn untested(&self) -> Vec<String> {
+        let is_untested = |group: &Group<'_>| !group.train.is_empty() && group.test.is_empty();
+        let groups = self.groups().into_iter().filter(is_untested);
+        groups.map(|group| format!("{} {}", group.set, group.name()).trim().to_owned()).collect()
     }
 
     /// How many classes the training clips have: machine, section and attributes, whatever the

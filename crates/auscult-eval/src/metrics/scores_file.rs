@@ -1,6 +1,6 @@
 //! Reads tables of scores.
 
-use std::{fs::File, io::Read, path::Path};
+use std::{collections::BTreeMap, fs::File, io::Read, path::Path};
 
 use super::{Domain, Label, Scored};
 use crate::{Error, Result};
@@ -39,13 +39,19 @@ impl ScoredClip {
 /// Reads a CSV file with the columns `path`, `label`, `score` and, where there are such,
 /// `domain`, `machine`, `section` and `set`; other columns are left alone.
 ///
-/// Labels are `0`, `1`, `normal` or `anomaly`; an empty one means that nobody knows.
+/// Labels are `0`, `1`, `normal` or `anomaly`; an empty one means that nobody knows. Each clip may
+/// stand in one row: rows are of the same clip if path, machine, section, set and, in tables of
+/// `auscult score`, `start_seconds` are the same.
 ///
 /// # Errors
 ///
 /// [`Error::Read`] if the file cannot be read, [`Error::Table`] with the line and what is allowed if
-/// a column is missing or a value is not what it should be, [`Error::ScoreNotFinite`] for NaN.
+/// a column is missing or there twice, a clip is there twice, or a value is not what it should be,
+/// [`Error::ScoreNotFinite`] for NaN.
 pub fn read_scores(path: &Path) -> Result<Vec<ScoredClip>> {
+    if path.is_dir() {
+        return Err(Error::read(path)(std::io::Error::other("it is a folder; name a CSV file")));
+    }
     let file = File::open(path).map_err(Error::read(path))?;
     parse_scores(file, path)
 }
@@ -55,6 +61,13 @@ pub(crate) fn parse_scores(input: impl Read, path: &Path) -> Result<Vec<ScoredCl
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(input);
     let headers = reader.headers().map_err(|error| wrong(1, error.to_string()))?.clone();
     let column = |name: &str| headers.iter().position(|header| header.eq_ignore_ascii_case(name));
+    if let Some(name) = USED_COLUMNS
+        .into_iter()
+        .find(|name| headers.iter().filter(|header| header.eq_ignore_ascii_case(name)).count() > 1)
+    {
+        let reason = format!("two columns are called {name:?}; keep one, or rename the other");
+        return Err(wrong(1, reason));
+    }
     let needed = |name: &str| {
         column(name).ok_or_else(|| {
             let found = headers.iter().collect::<Vec<_>>().join(", ");
@@ -66,9 +79,10 @@ pub(crate) fn parse_scores(input: impl Read, path: &Path) -> Result<Vec<ScoredCl
     };
     let (path_column, score_column, label_column) =
         (needed("path")?, needed("score")?, needed("label")?);
-    let [domain_column, machine_column, section_column, set_column] =
-        ["domain", "machine", "section", "set"].map(column);
+    let [domain_column, machine_column, section_column, set_column, start_column] =
+        ["domain", "machine", "section", "set", "start_seconds"].map(column);
     let mut clips = Vec::new();
+    let mut lines: BTreeMap<[String; 5], u64> = BTreeMap::new();
     for record in reader.records() {
         let record = record.map_err(|error| {
             wrong(error.position().map_or(0, csv::Position::line), error.to_string())
@@ -89,6 +103,15 @@ pub(crate) fn parse_scores(input: impl Read, path: &Path) -> Result<Vec<ScoredCl
             .map_err(|got| wrong(line, format!("domain must be source or target, got {got:?}")))?;
         let [machine, section, set] =
             [machine_column, section_column, set_column].map(|at| text(at).to_owned());
+        let start = text(start_column);
+        let clip = [&name, &machine, &section, &set, start].map(|part: &str| part.to_owned());
+        if let Some(first) = lines.insert(clip, line) {
+            let reason = format!(
+                "{name:?} is in line {first} too; each clip counts once: remove one of them, or tell them apart \
+                 by whole paths or a column machine, section, set or start_seconds"
+            );
+            return Err(wrong(line, reason));
+        }
         clips.push(ScoredClip { path: name, machine, section, set, label, domain, score });
     }
     if clips.is_empty() {
@@ -96,6 +119,10 @@ pub(crate) fn parse_scores(input: impl Read, path: &Path) -> Result<Vec<ScoredCl
     }
     Ok(clips)
 }
+
+/// The columns that are read; any other may be there as often as it likes.
+const USED_COLUMNS: [&str; 8] =
+    ["path", "label", "score", "domain", "machine", "section", "set", "start_seconds"];
 
 /// `None` for an empty field, an error with the text for one that cannot be read.
 fn optional<T>(
@@ -136,9 +163,27 @@ mod tests {
             ("path,label,score,domain\na,0,1,left\n", "line 2: domain must be source or target"),
             ("path,label,score\n", "no scores below the header"),
             ("path,label,score\na,0\n", "line 2"),
+            (
+                "path,label,score,Score\na,0,1,2\n",
+                "line 1: two columns are called \"score\"; keep one",
+            ),
+            (
+                "path,label,score\na,0,1\nb,1,2\na,0,1\n",
+                "line 4: \"a\" is in line 2 too; each clip counts once",
+            ),
         ] {
             let error = parse(text).unwrap_err().to_string();
             assert!(error.contains(message), "{error}");
         }
+    }
+    #[test]
+    fn clips_of_one_name_are_told_apart_by_the_other_columns() {
+        for column in ["machine", "section", "set", "start_seconds"] {
+            let table = |second| format!("path,label,score,{column}\na,0,1,1\na,1,2,{second}\n");
+            assert_eq!(parse(&table("2")).unwrap().len(), 2, "{column}");
+            assert!(parse(&table("1")).is_err(), "{column}");
+        }
+        let unused = "path,label,score,note,note\na,0,1,x,y\n";
+        assert_eq!(parse(unused).unwrap().len(), 1);
     }
 }

@@ -2,23 +2,27 @@
 
 mod chart;
 mod compare;
+mod front_ends;
+mod names;
 mod page;
+mod plan;
 mod results;
 mod section;
 mod submission;
 mod sweep_table;
 mod tables;
+mod why_not;
 mod worker;
 
 pub use self::{
     compare::{Comparison, compare},
+    front_ends::{FrontEndMaker, FrontEndName, built_in_front_end, identities},
     page::page,
+    plan::{RunPlan, remove_results, remove_stale_sections},
     results::{DiagnosticsRow, ResultRow, RunFacts, RunResults},
     section::{DiagnosticsResult, SectionResult, SystemResult, TestClip, read_sections},
     submission::{Threshold, write_submission},
     tables::{latex, markdown},
-    worker::{
-        Evaluation, FrontEndMaker, MissingFrontEnd, RunProgress, RunSettings, built_in_front_end,
-        evaluate,
-    },
+    why_not::why_not,
+    worker::{Evaluation, MissingFrontEnd, RunProgress, RunSettings, evaluate},
 };

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use auscult_core::random::Random;
+use auscult_core::{FrontEndIdentity, random::Random};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -30,6 +30,9 @@ pub struct RunFacts {
     pub date: String,
     /// Each data set with a fingerprint of its names and labels.
     pub data: BTreeMap<String, String>,
+    /// Each front end with its settings; encoders with the fingerprint of their weights, layers and
+    /// precision.
+    pub front_ends: BTreeMap<String, FrontEndIdentity>,
     /// What could not be run, and the command for it.
     pub not_run: Vec<String>,
     /// Front ends that could not be made: what needs them has no row.
@@ -219,10 +222,8 @@ fn row(
     let (measure, score) = headline(dataset, &official_scores);
     let unlabelled = || {
         let missing = sets.iter().any(|set| set.clips().is_empty());
-        missing.then(|| {
-            "test clips have no labels: scores only (name the evaluator's folder with --truth)"
-                .to_owned()
-        })
+        let advice = dataset.advice_on_labels();
+        missing.then(|| format!("test clips have no labels: scores only; {advice}"))
     };
     let one_class = || score.is_none().then(|| one_sided(&figures));
     let problem = sections.iter().find_map(problem_of).or_else(unlabelled).or_else(one_class);

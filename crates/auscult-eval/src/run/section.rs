@@ -14,7 +14,7 @@ use crate::{
 /// One test clip.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TestClip {
-    /// Its base name.
+    /// Its base name; with folders before it where another clip of the section has the same.
     pub name: String,
     /// What it is, if that is known.
     pub label: Option<Label>,
@@ -187,7 +187,7 @@ pub fn read_sections(run: &Path) -> Result<Vec<SectionResult>> {
 }
 
 /// What a finished run has.
-const RESULTS_FILE: &str = "results.json";
+pub(super) const RESULTS_FILE: &str = "results.json";
 
 /// Where a run keeps its sections.
 pub(super) const SECTIONS_FOLDER: &str = "sections";

@@ -24,7 +24,7 @@ pub enum Threshold {
 }
 
 /// Writes `anomaly_score_*.csv` and, since 2021, `decision_result_*.csv` of one system; returns the
-/// files.
+/// files. Nothing is written, and no folder made, if a section cannot be submitted.
 ///
 /// # Errors
 ///
@@ -36,55 +36,64 @@ pub fn write_submission(
     threshold: Threshold,
     folder: &Path,
 ) -> Result<Vec<PathBuf>> {
-    fs::create_dir_all(folder).map_err(write_error(folder))?;
-    let mut written = Vec::new();
+    let mut files: Vec<(String, String)> = Vec::new();
     for section in sections {
-        let wrong = |reason: String| Error::Dataset {
-            kind: format!("{} {}", section.dataset, section.name()),
-            reason,
-        };
-        let DatasetKind::Dcase(year) = section.dataset else {
-            return Err(wrong(
-                "only DCASE has submission files; its scores are in the run's folder".to_owned(),
-            ));
-        };
-        let found =
-            section.systems.iter().find(|result| result.system == system).ok_or_else(|| {
-                let names: Vec<&str> = section.systems.iter().map(|found| &*found.system).collect();
-                wrong(format!("there is no system {system:?}; there are {}", names.join(", ")))
-            })?;
-        if let Some(problem) = &found.problem {
-            return Err(wrong(format!("{system} has no scores: {problem}")));
-        }
-        let limit = match threshold {
-            Threshold::Gamma => found.threshold_gamma,
-            Threshold::Quantile => found.threshold_quantile,
-        };
-        let clips = || section.clips.iter().zip(&found.scores);
-        for (name, wanted) in parts(year, section) {
-            let rows: Vec<(&str, f64)> = clips()
-                .filter(|(clip, _)| wanted.is_none() || clip.domain == wanted)
-                .map(|(clip, &score)| (clip.name.as_str(), score))
-                .collect();
-            written.push(write(
-                folder,
-                &format!("anomaly_score_{name}.csv"),
-                rows.iter().map(|(clip, score)| format!("{clip},{score}")),
-            )?);
-            if year == Year::Y2020 {
-                continue;
-            }
-            let limit = limit.ok_or_else(|| {
-                wrong(format!(
-                    "{system} has no left-out scores to decide by; submit another system"
-                ))
-            })?;
-            let decisions =
-                rows.iter().map(|(clip, score)| format!("{clip},{}", u8::from(*score > limit)));
-            written.push(write(folder, &format!("decision_result_{name}.csv"), decisions)?);
-        }
+        files.extend(files_of(section, system, threshold)?);
     }
-    Ok(written)
+    fs::create_dir_all(folder).map_err(write_error(folder))?;
+    files.into_iter().map(|(name, text)| write(&folder.join(name), &text)).collect()
+}
+
+/// Names and texts of the files of one section.
+fn files_of(
+    section: &SectionResult,
+    system: &str,
+    threshold: Threshold,
+) -> Result<Vec<(String, String)>> {
+    let wrong = |reason: String| Error::Dataset {
+        kind: format!("{} {}", section.dataset, section.name()).trim().to_owned(),
+        reason,
+    };
+    let DatasetKind::Dcase(year) = section.dataset else {
+        return Err(wrong(
+            "only DCASE has submission files; its scores are in the run's folder".to_owned(),
+        ));
+    };
+    let found = section.systems.iter().find(|result| result.system == system).ok_or_else(|| {
+        // Names may have commas in them.
+        let names = section.systems.iter().map(|found| format!("{:?}", found.system));
+        let names = names.collect::<Vec<_>>().join(", ");
+        wrong(format!("there is no system {system:?}; there are {names}"))
+    })?;
+    if let Some(problem) = &found.problem {
+        return Err(wrong(format!("{system:?} has no scores: {problem}")));
+    }
+    let limit = match threshold {
+        Threshold::Gamma => found.threshold_gamma,
+        Threshold::Quantile => found.threshold_quantile,
+    };
+    let mut files = Vec::new();
+    for (name, wanted) in parts(year, section) {
+        let rows: Vec<(&str, f64)> = section
+            .clips
+            .iter()
+            .zip(&found.scores)
+            .filter(|(clip, _)| wanted.is_none() || clip.domain == wanted)
+            .map(|(clip, &score)| (clip.name.as_str(), score))
+            .collect();
+        let scores = rows.iter().map(|(clip, score)| format!("{clip},{score}"));
+        files.push((format!("anomaly_score_{name}.csv"), lines(scores)));
+        if year == Year::Y2020 {
+            continue;
+        }
+        let limit = limit.ok_or_else(|| {
+            wrong(format!("{system:?} has no left-out scores to decide by; submit another system"))
+        })?;
+        let decisions =
+            rows.iter().map(|(clip, score)| format!("{clip},{}", u8::from(*score > limit)));
+        files.push((format!("decision_result_{name}.csv"), lines(decisions)));
+    }
+    Ok(files)
 }
 
 /// The middle of the file names of a section, and the domain of each.
@@ -102,16 +111,19 @@ fn parts(year: Year, section: &SectionResult) -> Vec<(String, Option<Domain>)> {
 }
 
 /// No header, comma, line feed; the evaluators sort rows before they compare.
-fn write(folder: &Path, name: &str, rows: impl Iterator<Item = String>) -> Result<PathBuf> {
-    let path = folder.join(name);
+fn lines(rows: impl Iterator<Item = String>) -> String {
     let mut text = String::new();
     for row in rows {
         // Writing to a string cannot fail.
         let _ = writeln!(text, "{}", row.replace(".flac,", ".wav,"));
     }
-    auscult_store::write_atomically(&path, text.as_bytes())
-        .map_err(|error| write_error(&path)(std::io::Error::other(error)))?;
-    Ok(path)
+    text
+}
+
+fn write(path: &Path, text: &str) -> Result<PathBuf> {
+    auscult_store::write_atomically(path, text.as_bytes())
+        .map_err(|error| write_error(path)(std::io::Error::other(error)))?;
+    Ok(path.to_owned())
 }
 
 fn write_error(path: &Path) -> impl FnOnce(std::io::Error) -> Error {

@@ -4,6 +4,7 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use super::{
     DiagnosticsRow, MissingFrontEnd, ResultRow, RunResults,
+    front_ends::encoder_words,
     sweep_table::{SweepTable, legend, sweep_tables},
 };
 use crate::datasets::DatasetKind;
@@ -86,6 +87,11 @@ pub(super) fn facts(results: &RunResults) -> Vec<String> {
     add("date", &facts.date);
     for (dataset, fingerprint) in &facts.data {
         add("data", &format!("{dataset}, fingerprint of names and labels {fingerprint}"));
+    }
+    for (called, identity) in &facts.front_ends {
+        for words in encoder_words(identity) {
+            add("encoder", &format!("{called}: {words}"));
+        }
     }
     lines
 }

@@ -3,20 +3,21 @@
 use std::{
     collections::BTreeMap,
     path::{Path, PathBuf},
-    sync::Arc,
 };
 
 use auscult_audio::ChannelRule;
 use auscult_core::{
-    BandSettings, ClipLength, ClipSettings, ClipVectors, FrontEnd, FrontEndSettings, Provenance,
-    References, View,
+    BandSettings, ClipSettings, ClipVectors, Provenance, References, View,
     calibration::gamma::{GammaFit, GammaForm},
 };
-use auscult_training::autoencoder::{Form, SpectrogramFrontEnd};
 use serde::Serialize;
 use serde_json::json;
 
-use super::section::{DiagnosticsResult, SECTIONS_FOLDER, SectionResult, SystemResult, TestClip};
+use super::{
+    front_ends::{FrontEndMaker, FrontEndName},
+    names::distinct_names,
+    section::{DiagnosticsResult, SECTIONS_FOLDER, SectionResult, SystemResult, TestClip},
+};
 use crate::{
     Result,
     datasets::{Archives, ClipFile, Dataset, DatasetClip, Group},
@@ -26,31 +27,6 @@ use crate::{
     protocol::DiagnosticsRequest,
     systems::{self, BackEnd, Networks, SectionVectors, SystemScores, SystemSettings, fuse},
 };
-
-/// Makes a front end from its name and convention, or says why it cannot.
-pub type FrontEndMaker<'a> = dyn Fn(&str, Option<&str>, ClipLength) -> std::result::Result<Arc<dyn FrontEnd>, String>
-    + Sync
-    + 'a;
-
-/// The front ends of the core, and the spectrograms autoencoders are trained on.
-///
-/// # Errors
-///
-/// In words, if the core does not bring the front end.
-pub fn built_in_front_end(
-    name: &str,
-    convention: Option<&str>,
-    length: ClipLength,
-) -> std::result::Result<Arc<dyn FrontEnd>, String> {
-    if name == SpectrogramFrontEnd::NAME {
-        let form = convention.map_or(Ok(Form::default()), str::parse);
-        let front_end = form.and_then(|form| SpectrogramFrontEnd::new(form, length));
-        return front_end.map(|made| Arc::new(made) as _).map_err(|error| error.to_string());
-    }
-    FrontEndSettings::named(name, convention)
-        .and_then(|settings| settings.build(length))
-        .map_err(|error| error.to_string())
-}
 
 /// Hears how a run goes.
 pub trait RunProgress: Sync {
@@ -142,72 +118,54 @@ pub fn evaluate(
     Ok(Some(Evaluation { sections, missing }))
 }
 
-fn missing_front_ends(
-    systems: &[SystemSettings],
-    front_ends: &BTreeMap<FrontEndKey, std::result::Result<Features, String>>,
-) -> Vec<MissingFrontEnd> {
-    let missing = |(key, made): (&FrontEndKey, &std::result::Result<Features, String>)| {
+/// Front ends by how they are called, or why they could not be made.
+type Made = BTreeMap<String, std::result::Result<Features, String>>;
+
+fn missing_front_ends(systems: &[SystemSettings], front_ends: &Made) -> Vec<MissingFrontEnd> {
+    let missing = |(called, made): (&String, &std::result::Result<Features, String>)| {
         let reason = made.as_ref().err()?.clone();
-        let needs = |system: &SystemSettings| {
-            system.back_end != BackEnd::Fusion && system.front_end_key() == *key
-        };
+        let needs = |system: &SystemSettings| called_by(system).as_ref() == Some(called);
         let of_members = |system: &SystemSettings| {
             systems.iter().any(|other| system.members.contains(&other.name) && needs(other))
         };
         let without = systems.iter().filter(|system| needs(system) || of_members(system));
         let systems = without.map(|system| system.name.clone()).collect();
-        Some(MissingFrontEnd {
-            front_end: front_end_name(&key.0, key.1.as_deref()),
-            reason,
-            systems,
-        })
+        Some(MissingFrontEnd { front_end: called.clone(), reason, systems })
     };
     front_ends.iter().filter_map(missing).collect()
 }
 
-/// `log-mel (s15)`.
-fn front_end_name(name: &str, convention: Option<&str>) -> String {
-    convention.map_or_else(|| name.to_owned(), |convention| format!("{name} ({convention})"))
+/// How the front end of a system is called; `None` for a fusion.
+fn called_by(system: &SystemSettings) -> Option<String> {
+    FrontEndName::of_system(system).map(|name| name.to_string())
 }
-
-type FrontEndKey = (String, Option<String>);
 
 fn make_front_ends(
     systems: &[SystemSettings],
     diagnostics: &[DiagnosticsRequest],
     settings: &RunSettings<'_>,
-) -> Result<BTreeMap<FrontEndKey, std::result::Result<Features, String>>> {
+) -> Result<Made> {
     let length = settings.clip.check()?;
-    let of_systems = systems
-        .iter()
-        .filter(|system| system.back_end != BackEnd::Fusion)
-        .map(SystemSettings::front_end_key);
-    let of_diagnostics =
-        diagnostics.iter().map(|request| (request.front_end.clone(), request.convention.clone()));
-    let mut made = BTreeMap::new();
-    for key in of_systems.chain(of_diagnostics) {
-        if made.contains_key(&key) {
-            continue;
-        }
-        let features = match (settings.front_ends)(&key.0, key.1.as_deref(), length) {
+    let make = |(called, name): (String, FrontEndName)| {
+        let features = match (settings.front_ends)(&name, length) {
             Ok(front_end) => {
                 Ok(Features::new(front_end, settings.clip, settings.channel, settings.cache)?)
             }
             Err(reason) => Err(reason),
         };
-        made.insert(key, features);
-    }
-    Ok(made)
+        Ok((called, features))
+    };
+    FrontEndName::all(systems, diagnostics).into_iter().map(make).collect()
 }
 
 /// Changes when sections hold something else, so that those of an older program are made anew.
-const SECTION_FORM: u32 = 2;
+const SECTION_FORM: u32 = 3;
 
 struct Work<'a> {
     systems: Vec<SystemSettings>,
     diagnostics: &'a [DiagnosticsRequest],
     settings: &'a RunSettings<'a>,
-    front_ends: BTreeMap<FrontEndKey, std::result::Result<Features, String>>,
+    front_ends: Made,
 }
 
 /// A section's vectors of one front end.
@@ -235,9 +193,9 @@ impl Work<'_> {
         let available: Vec<String> = self
             .front_ends
             .iter()
-            .map(|(key, made)| match made {
+            .map(|(called, made)| match made {
                 Ok(features) => format!("{:?}", features.front_end().identity()),
-                Err(_) => format!("no {key:?}"),
+                Err(_) => format!("no {called}"),
             })
             .collect();
         let all = json!({
@@ -292,7 +250,7 @@ impl Work<'_> {
         result: &mut SectionResult,
         group: &Group<'_>,
         archives: &Archives,
-    ) -> Option<BTreeMap<&FrontEndKey, Vectors>> {
+    ) -> Option<BTreeMap<&str, Vectors>> {
         let all: Vec<&DatasetClip> = group.train.iter().chain(&group.test).copied().collect();
         let files: Vec<&ClipFile> = all.iter().map(|clip| &clip.file).collect();
         let done = || {
@@ -300,9 +258,9 @@ impl Work<'_> {
             !self.settings.progress.is_stopped()
         };
         let mut found = Vec::new();
-        for (key, features) in &self.front_ends {
+        for (called, features) in &self.front_ends {
             if let Ok(features) = features {
-                found.push((key, features, features.of(&files, archives, &done)?));
+                found.push((called.as_str(), features, features.of(&files, archives, &done)?));
             }
         }
         let usable = |at: usize| found.iter().all(|(_, _, vectors)| vectors[at].is_ok());
@@ -313,10 +271,11 @@ impl Work<'_> {
         let train: Vec<usize> = (0..group.train.len()).filter(|&at| usable(at)).collect();
         let test: Vec<usize> = (group.train.len()..all.len()).filter(|&at| usable(at)).collect();
         result.train = train.len();
+        let names = distinct_names(&group.test);
         result.clips = test
             .iter()
             .map(|&at| TestClip {
-                name: all[at].name.clone(),
+                name: names[at - group.train.len()].clone(),
                 label: all[at].label,
                 domain: all[at].domain,
             })
@@ -338,7 +297,7 @@ impl Work<'_> {
         Some(
             found
                 .iter()
-                .map(|(key, features, vectors)| (*key, gather(features, vectors)))
+                .map(|(called, features, vectors)| (*called, gather(features, vectors)))
                 .collect(),
         )
     }
@@ -346,17 +305,17 @@ impl Work<'_> {
     fn score(
         &self,
         system: &SystemSettings,
-        vectors: &BTreeMap<&FrontEndKey, Vectors>,
+        vectors: &BTreeMap<&str, Vectors>,
         networks: &Networks,
     ) -> std::result::Result<SystemScores, String> {
-        let key = system.front_end_key();
-        let features = match self.front_ends.get(&key) {
+        let called = called_by(system).unwrap_or_default();
+        let features = match self.front_ends.get(&called) {
             Some(Ok(features)) => features,
-            Some(Err(reason)) => return Err(format!("front end {}: {reason}", key.0)),
-            None => return Err(format!("front end {} was not made", key.0)),
+            Some(Err(reason)) => return Err(format!("front end {called}: {reason}")),
+            None => return Err(format!("front end {called} was not made")),
         };
-        let Some(vectors) = vectors.get(&key) else {
-            return Err(format!("front end {} gave no vectors", key.0));
+        let Some(vectors) = vectors.get(called.as_str()) else {
+            return Err(format!("front end {called} gave no vectors"));
         };
         let section = SectionVectors { train: &vectors.train, test: &vectors.test, networks };
         let is_stopped = || self.settings.progress.is_stopped();
@@ -367,12 +326,12 @@ impl Work<'_> {
 
 fn add_diagnostics(
     request: &DiagnosticsRequest,
-    vectors: &BTreeMap<&FrontEndKey, Vectors>,
+    vectors: &BTreeMap<&str, Vectors>,
     result: &mut SectionResult,
 ) {
-    let key = (request.front_end.clone(), request.convention.clone());
+    let called = FrontEndName::of_diagnostics(request).to_string();
     let labels: Option<Vec<Label>> = result.clips.iter().map(|clip| clip.label).collect();
-    let (Some(labels), Some(vectors)) = (labels, vectors.get(&key)) else { return };
+    let (Some(labels), Some(vectors)) = (labels, vectors.get(called.as_str())) else { return };
     let domains: Vec<Option<Domain>> = result.clips.iter().map(|clip| clip.domain).collect();
     for &width in &request.band_widths {
         for &neighbours in &request.neighbours {
@@ -384,7 +343,7 @@ fn add_diagnostics(
             let summary = |regimes| summarise(&found, &labels, &domains, count, regimes);
             if let Some(one_regime) = summary(Regimes::One) {
                 result.diagnostics.push(DiagnosticsResult {
-                    front_end: front_end_name(&request.front_end, request.convention.as_deref()),
+                    front_end: called.clone(),
                     band_width: width,
                     neighbours,
                     one_regime,

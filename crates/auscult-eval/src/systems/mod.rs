@@ -12,6 +12,7 @@ mod vectors;
 
 use auscult_core::{ClipVectors, References};
 
+pub(crate) use self::settings::precision_text;
 pub use self::{
     autoencoder::Networks,
     fusion::fuse,

@@ -6,6 +6,7 @@ use auscult_core::{
     BandSettings, BeamSettings, Combine, DensityExponent, DensityRule, FrontEnd, Method, Metric,
     View, baselines::genrep::Standardisation, features::AxisMeaning,
 };
+use auscult_encoders::Precision;
 use auscult_training::autoencoder::ErrorScore;
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +70,9 @@ pub struct SystemSettings {
     /// Its convention.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub convention: Option<String>,
+    /// What an encoder computes in: `f32` or `int16`; f32 if not said.
+    #[serde(with = "precision_text", skip_serializing_if = "Option::is_none")]
+    pub precision: Option<Precision>,
     /// global, beam or adabeam.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub method: Option<Method>,
@@ -146,6 +150,7 @@ impl Default for SystemSettings {
             back_end: BackEnd::default(),
             front_end: "log-mel".to_owned(),
             convention: None,
+            precision: None,
             method: None,
             views: None,
             band_width: None,
@@ -211,10 +216,62 @@ mod exponent_text {
     }
 }
 
+/// The precision of an encoder as its name.
+pub(crate) mod precision_text {
+    use auscult_encoders::Precision;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    pub(crate) fn serialize<S: Serializer>(
+        precision: &Option<Precision>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        match precision {
+            Some(precision) => serializer.serialize_str(precision.name()),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Precision>, D::Error> {
+        let name = String::deserialize(deserializer)?;
+        name.parse().map(Some).map_err(D::Error::custom)
+    }
+}
+
 impl SystemSettings {
-    /// The front end and its convention, as one name.
-    pub fn front_end_key(&self) -> (String, Option<String>) {
-        (self.front_end.clone(), self.convention.clone())
+    /// Refuses numbers that mean nothing.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] with what is allowed.
+    pub fn check(&self) -> Result<()> {
+        let ranges = [
+            ("components", "at least 1", self.components as f64, self.components >= 1),
+            ("shrinkage", "0 to 1", self.shrinkage, (0.0..=1.0).contains(&self.shrinkage)),
+            (
+                "variance_share",
+                "above 0 and at most 1",
+                self.variance_share,
+                self.variance_share > 0.0 && self.variance_share <= 1.0,
+            ),
+        ];
+        for (setting, allowed, got, is_allowed) in ranges {
+            if !is_allowed {
+                let (allowed, got) = (allowed.to_owned(), got.to_string());
+                return Err(Error::Setting { setting, allowed, got });
+            }
+        }
+        if let Some(percent) = self.band_percent {
+            check_share(percent)?;
+        }
+        if self.neighbours == 0 && self.density_exponent == DensityExponent::Auto {
+            let allowed = "a number where neighbours is 0: there are no local scales".to_owned();
+            let (setting, got) = ("density_exponent", "auto".to_owned());
+            return Err(Error::Setting { setting, allowed, got });
+        }
+        Ok(())
     }
 
     /// What is special for a data set put in its place.
@@ -282,17 +339,18 @@ fn unit_of(front_end: &dyn FrontEnd) -> usize {
     }
 }
 
+fn check_share(percent: f64) -> Result<()> {
+    if (1.0..=100.0).contains(&percent) {
+        return Ok(());
+    }
+    let (allowed, got) = ("1 to 100".to_owned(), percent.to_string());
+    Err(Error::Setting { setting: "band share in %", allowed, got })
+}
+
 /// Bands as the paper's figure on window sizes has them; rows of an encoder are not cut: the
 /// nearest number of whole rows, and never all of them below 100 %.
 fn bands_of_share(axis_len: usize, unit: usize, percent: f64) -> Result<BandSettings> {
-    if !(1.0..=100.0).contains(&percent) {
-        let allowed = "1 to 100".to_owned();
-        return Err(Error::Setting {
-            setting: "band share in %",
-            allowed,
-            got: percent.to_string(),
-        });
-    }
+    check_share(percent)?;
     let units = axis_len / unit;
     let share = units as f64 * percent / 100.0;
     let most = if percent < 100.0 { units.saturating_sub(1) } else { units };
@@ -347,6 +405,20 @@ pub enum SweepParameter {
 }
 
 impl Sweep {
+    /// Refuses values that are none of the parameter's; those of bands are looked at in the systems.
+    pub(crate) fn check(&self) -> Result<()> {
+        let is_count = |value: &&f64| **value >= 0.0 && value.fract() == 0.0;
+        let wrong = self.values.iter().find(|value| !is_count(value));
+        match (self.parameter, wrong) {
+            (SweepParameter::Neighbours, Some(value)) => Err(Error::Setting {
+                setting: "sweep of neighbours",
+                allowed: "whole numbers from 0".to_owned(),
+                got: value.to_string(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// One system for each value.
     pub fn expand(&self, system: &SystemSettings) -> Vec<SystemSettings> {
         let at = |&value: &f64| {

@@ -8,9 +8,10 @@ use std::{
 use auscult_eval::{
     datasets::DatasetKind,
     metrics::read_scores,
-    run::{Comparison, SectionResult, SystemResult, TestClip, compare, read_sections},
+    run::{Comparison, SectionResult, SystemResult, TestClip, compare, read_sections, why_not},
 };
 
+use super::opening;
 use crate::{
     Outcome,
     args::CompareArguments,
@@ -19,10 +20,15 @@ use crate::{
 };
 
 pub(super) fn run(arguments: &CompareArguments, printer: &Printer) -> anyhow::Result<Outcome> {
-    let (first, second) = (sections(&arguments.first)?, sections(&arguments.second)?);
+    let (mut first, mut second) = (sections(&arguments.first)?, sections(&arguments.second)?);
+    match (arguments.first.is_file(), arguments.second.is_file()) {
+        (true, false) => take_data_sets(&mut first, &second),
+        (false, true) => take_data_sets(&mut second, &first),
+        _ => {}
+    }
     let (ours, theirs) = (systems(&first), systems(&second));
-    let known = |name: &str, of: &BTreeSet<String>| -> anyhow::Result<String> {
-        let list = || of.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+    let known = |name: &str, of: &BTreeSet<&str>| -> anyhow::Result<String> {
+        let list = || opening::quoted(of);
         anyhow::ensure!(of.contains(name), "there is no system {name:?}; there are {}", list());
         Ok(name.to_owned())
     };
@@ -31,11 +37,15 @@ pub(super) fn run(arguments: &CompareArguments, printer: &Printer) -> anyhow::Re
             let other = against.as_ref().unwrap_or(name);
             vec![(known(name, &ours)?, known(other, &theirs)?)]
         }
-        (None, _) => ours.intersection(&theirs).map(|name| (name.clone(), name.clone())).collect(),
+        (None, _) => {
+            ours.intersection(&theirs).map(|&name| (name.to_owned(), name.to_owned())).collect()
+        }
     };
     anyhow::ensure!(
         !pairs.is_empty(),
-        "the two have no system in common; name one of each with --system and --against"
+        "the two have no system in common; name one of each with --system and --against: A has {}; B has {}",
+        opening::quoted(&ours),
+        opening::quoted(&theirs)
     );
     let found: Vec<Comparison> = pairs
         .iter()
@@ -43,7 +53,10 @@ pub(super) fn run(arguments: &CompareArguments, printer: &Printer) -> anyhow::Re
         .collect();
     anyhow::ensure!(
         !found.is_empty(),
-        "the two have no judged clips in common: other data, or no labels"
+        "{} and {} cannot be compared: {}",
+        arguments.first.display(),
+        arguments.second.display(),
+        why_not(&first, &second)
     );
     if arguments.json {
         printer.line(serde_json::to_string_pretty(&found)?)?;
@@ -53,8 +66,22 @@ pub(super) fn run(arguments: &CompareArguments, printer: &Printer) -> anyhow::Re
     Ok(Outcome::Done)
 }
 
-fn systems(sections: &[SectionResult]) -> BTreeSet<String> {
-    sections.iter().flat_map(|section| &section.systems).map(|found| found.system.clone()).collect()
+fn systems(sections: &[SectionResult]) -> BTreeSet<&str> {
+    sections.iter().flat_map(|section| &section.systems).map(|found| &*found.system).collect()
+}
+
+/// A table does not say which data set it is of: sections of the same name as the run's are the
+/// run's.
+fn take_data_sets(table: &mut [SectionResult], run: &[SectionResult]) {
+    for section in table {
+        let same = |other: &&SectionResult| {
+            (&other.set, &other.machine, &other.section)
+                == (&section.set, &section.machine, &section.section)
+        };
+        if let Some(other) = run.iter().find(same) {
+            section.dataset = other.dataset;
+        }
+    }
 }
 
 /// The sections of a run's folder, or of a CSV file of scores.

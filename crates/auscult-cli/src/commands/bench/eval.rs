@@ -3,24 +3,25 @@
 use std::{collections::BTreeMap, fmt::Write, path::Path, sync::Arc};
 
 use anyhow::Context;
-use auscult_core::{FrontEnd, baselines::genrep::Standardisation};
+use auscult_core::{BeamSettings, ClipSettings, FrontEnd, baselines::genrep::Standardisation};
 use auscult_eval::{
     datasets::Dataset,
     metrics::{Domain, Figures, Label, OfficialScores, ScoreSet, SectionFigures, arithmetic_mean},
     protocol::Protocol,
-    run::{ResultRow, RunFacts, RunResults, RunSettings, SectionResult, evaluate},
+    run::{FrontEndName, ResultRow, RunFacts, RunResults, RunSettings, SectionResult, evaluate},
     systems::{BackEnd, SystemSettings, several_front_ends},
 };
 use auscult_training::autoencoder::SpectrogramFrontEnd;
+use clap::ValueEnum;
 use serde_json::{Value, json};
 
 use super::opening::{self, Bars};
 use crate::{
     Outcome,
-    args::{AutoencoderArguments, BackEndName, EvalArguments},
-    commands::{fit, metrics},
+    args::{AutoencoderArguments, BackEndName, EvalArguments, FrontEndArguments},
+    commands::{autoencoder as network, fit, metrics, unused},
     files,
-    printer::Printer,
+    printer::{Printer, count},
     reading,
 };
 
@@ -34,11 +35,8 @@ pub(super) fn run(arguments: &EvalArguments, printer: &Printer) -> anyhow::Resul
     if let Some(path) = &arguments.scores {
         files::check_result_target(path, &arguments.data.data)?;
     }
-    let (clip, mut front_end) = fit::front_end(&arguments.front_end)?;
-    if arguments.back_end == BackEndName::Autoencoder {
-        let form = arguments.autoencoder.network;
-        front_end = Arc::new(SpectrogramFrontEnd::new(form, clip.check()?)?);
-    }
+    refuse_unused(arguments)?;
+    let (clip, front_end) = front_end(arguments)?;
     let system = system(arguments, &*front_end)?;
     let compares = matches!(system.back_end, BackEnd::Nearest | BackEnd::GenRep);
     if !compares && !front_end.members().is_empty() {
@@ -47,9 +45,10 @@ pub(super) fn run(arguments: &EvalArguments, printer: &Printer) -> anyhow::Resul
     let channel = reading::channel(&arguments.front_end.channel)?;
     let dataset =
         opening::open(arguments.dataset, &arguments.data.data, &arguments.data, &[], printer)?;
+    warn_of_few_steps(arguments, &dataset, &*front_end, printer);
     let cache = opening::cache(&arguments.data);
     let bars = Bars::default();
-    let maker = |_: &str, _: Option<&str>, _| Ok(Arc::clone(&front_end));
+    let maker = |_: &FrontEndName, _| Ok(Arc::clone(&front_end));
     let settings = RunSettings {
         clip,
         channel,
@@ -83,15 +82,78 @@ pub(super) fn run(arguments: &EvalArguments, printer: &Printer) -> anyhow::Resul
     for problem in results.rows.iter().filter_map(|row| row.problem.as_ref()) {
         printer.problem(problem);
     }
-    let complete =
-        results.problems.is_empty() && results.rows.iter().all(|row| row.problem.is_none());
+    let untested = opening::untested(&dataset);
+    if let Some(problem) = &untested {
+        printer.problem(problem);
+    }
+    let complete = results.problems.is_empty()
+        && untested.is_none()
+        && results.rows.iter().all(|row| row.problem.is_none());
     Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
+}
+
+/// Options that the back end does not look at.
+fn refuse_unused(arguments: &EvalArguments) -> anyhow::Result<()> {
+    let (typed, back_end) = (&arguments.typed, arguments.back_end);
+    if back_end == BackEndName::Autoencoder {
+        return network::refuse_comparing(typed, &arguments.front_end, unused::METHOD);
+    }
+    network::refuse_without(typed, "--back-end autoencoder")?;
+    if back_end.compares() {
+        return Ok(());
+    }
+    let name = back_end.to_possible_value().map(|value| value.get_name().to_owned());
+    let why = format!(
+        "says how references are compared, and --back-end {} compares with none; leave it out, or choose \
+         --back-end nearest",
+        name.unwrap_or_default()
+    );
+    unused::refuse(typed, &[unused::METHOD, unused::COMPARING], &why)
+}
+
+fn front_end(arguments: &EvalArguments) -> anyhow::Result<(ClipSettings, Arc<dyn FrontEnd>)> {
+    if arguments.back_end != BackEndName::Autoencoder {
+        return fit::front_end(&arguments.front_end);
+    }
+    let FrontEndArguments { sample_rate, clip_seconds, .. } = arguments.front_end;
+    let clip = ClipSettings { sample_rate, seconds: clip_seconds };
+    let form = arguments.autoencoder.network;
+    Ok((clip, Arc::new(SpectrogramFrontEnd::new(form, clip.check()?)?)))
+}
+
+/// A network of a section is trained on the section's clips alone.
+fn warn_of_few_steps(
+    arguments: &EvalArguments,
+    dataset: &Dataset,
+    front_end: &dyn FrontEnd,
+    printer: &Printer,
+) {
+    if arguments.back_end != BackEndName::Autoencoder {
+        return;
+    }
+    let training = network::training(&arguments.autoencoder);
+    let frames = front_end.axis().len() / training.form.bins();
+    let mut groups = dataset.groups();
+    groups.retain(|group| {
+        !group.test.is_empty() && network::few_steps(&training, group.train.len(), frames).is_some()
+    });
+    let Some(least) = groups.iter().min_by_key(|group| group.train.len()) else { return };
+    if let Some(note) = network::few_steps(&training, least.train.len(), frames) {
+        let where_else = match groups.len() - 1 {
+            0 => String::new(),
+            others => format!(" (and few in {})", count(others, "other section")),
+        };
+        printer.note(format!("{}{where_else}: {note}", least.name()));
+    }
 }
 
 fn system(arguments: &EvalArguments, front_end: &dyn FrontEnd) -> anyhow::Result<SystemSettings> {
     let name = &arguments.front_end.front_end;
-    let detector = fit::detector_settings(&arguments.comparing, name, front_end)?;
-    detector.clone().check(front_end.axis().len())?;
+    let detector = || -> anyhow::Result<BeamSettings> {
+        let detector = fit::detector_settings(&arguments.comparing, name, front_end)?;
+        detector.clone().check(front_end.axis().len())?;
+        Ok(detector)
+    };
     Ok(SystemSettings {
         name: SYSTEM.to_owned(),
         back_end: match arguments.back_end {
@@ -105,7 +167,7 @@ fn system(arguments: &EvalArguments, front_end: &dyn FrontEnd) -> anyhow::Result
         },
         front_end: name.clone(),
         convention: arguments.front_end.convention.clone(),
-        detector: Some(detector),
+        detector: arguments.back_end.compares().then(detector).transpose()?,
         standardisation: Standardisation::LeftOut,
         ..SystemSettings::default()
     })
@@ -226,7 +288,7 @@ fn as_json(
         "official_scores_over_all": over_all,
         "machines": machines(results, sections),
         "problems": results.problems,
-        "remarks": dataset.remarks,
+        "remarks": dataset.remarks(),
     })
 }
 

@@ -28,10 +28,19 @@ pub(super) fn open(
     let mut dataset = Dataset::open(kind, roots, truth.as_ref())?;
     let sets = if arguments.split.is_empty() { sets } else { &arguments.split };
     dataset.keep(&arguments.machine, sets)?;
-    for remark in &dataset.remarks {
+    for remark in dataset.remarks() {
         printer.note(remark);
     }
     Ok(dataset)
+}
+
+/// What has nothing to be judged with.
+pub(super) fn untested(dataset: &Dataset) -> Option<String> {
+    let names = dataset.untested();
+    (!names.is_empty()).then(|| {
+        let (kind, names) = (dataset.kind, names.join(", "));
+        format!("{kind}: no test clips, and so no figures: {names}; auscult data check says what is there")
+    })
 }
 
 /// Where vectors are kept; `None` if nowhere.
@@ -48,6 +57,11 @@ pub(super) fn cache(arguments: &DataArguments) -> Option<PathBuf> {
         Some(folder.join("auscult").join("features"))
     };
     arguments.cache.clone().or_else(of_user)
+}
+
+/// Names in quotes: those of systems may have commas in them.
+pub(super) fn quoted<'a>(names: impl IntoIterator<Item = &'a &'a str>) -> String {
+    names.into_iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
 }
 
 /// A bar a section.

@@ -11,7 +11,10 @@ use auscult_eval::{
     datasets::{Dataset, DatasetKind},
     metrics::{Domain, Label},
     protocol::Protocol,
-    run::{RunFacts, RunResults, RunSettings, SectionResult, evaluate, latex, markdown, page},
+    run::{
+        FrontEndName, RunFacts, RunPlan, RunResults, RunSettings, SectionResult, evaluate,
+        identities, latex, markdown, page, remove_results, remove_stale_sections,
+    },
 };
 
 use super::opening::{self, Bars};
@@ -48,8 +51,17 @@ pub(super) fn run(arguments: &RunArguments, printer: &Printer) -> anyhow::Result
     let channel = reading::channel(&protocol.channel)?;
     let mut facts = facts();
     let datasets = open(arguments, &protocol, &mut facts, printer)?;
-    std::fs::create_dir_all(&arguments.out)
-        .with_context(|| format!("cannot make the folder {}", arguments.out.display()))?;
+    for dataset in &datasets {
+        facts.data.insert(dataset.kind.to_string(), dataset.fingerprint());
+        facts.remarks.extend(dataset.remarks());
+        if let Some(problem) = opening::untested(dataset) {
+            printer.problem(&problem);
+            facts.not_run.push(problem);
+        }
+    }
+    let named = FrontEndName::all(&protocol.systems, &protocol.diagnostics);
+    facts.front_ends = identities(&named, clip.check()?, &front_end);
+    claim(arguments, &protocol, &facts)?;
     let cache = opening::cache(&arguments.data);
     let bars = Bars::default();
     let settings = RunSettings {
@@ -62,8 +74,6 @@ pub(super) fn run(arguments: &RunArguments, printer: &Printer) -> anyhow::Result
     };
     let mut sections = Vec::new();
     for dataset in &datasets {
-        facts.data.insert(dataset.kind.to_string(), dataset.fingerprint());
-        facts.remarks.extend(dataset.remarks.iter().cloned());
         let Some(found) = evaluate(dataset, &protocol.systems, &protocol.diagnostics, &settings)?
         else {
             bars.finish();
@@ -79,6 +89,7 @@ pub(super) fn run(arguments: &RunArguments, printer: &Printer) -> anyhow::Result
     bars.finish();
     let results = RunResults::new(protocol, facts, &sections, arguments.samples);
     write(&arguments.out, &results)?;
+    remove_stale_sections(&arguments.out, &results.section_files)?;
     printer.text(&markdown(&results))?;
     printer.note(format!(
         "written to {}: results.json, results.md, results.tex, index.html",
@@ -100,13 +111,36 @@ pub(super) fn run(arguments: &RunArguments, printer: &Printer) -> anyhow::Result
     Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
 }
 
-/// A front end by name: built in, or an encoder on this machine as it comes.
-fn front_end(
-    name: &str,
-    convention: Option<&str>,
-    length: ClipLength,
-) -> Result<Arc<dyn FrontEnd>, String> {
-    front_ends::named(name, convention, &EncoderArguments::default(), length)
+/// Makes the folder this run's, unless it is another's.
+fn claim(arguments: &RunArguments, protocol: &Protocol, facts: &RunFacts) -> anyhow::Result<()> {
+    let plan = RunPlan {
+        protocol: protocol.clone(),
+        data: facts.data.clone(),
+        front_ends: facts.front_ends.clone(),
+        samples: arguments.samples,
+    };
+    let out = &arguments.out;
+    if arguments.replace {
+        remove_results(out)?;
+    } else {
+        let differences = plan.differences(out)?;
+        anyhow::ensure!(
+            differences.is_empty(),
+            "{} holds another run, nothing was done: {}; choose another folder with --out, or give --replace",
+            out.display(),
+            differences.join("; ")
+        );
+    }
+    Ok(plan.claim(out)?)
+}
+
+/// A front end by name: built in, or an encoder on this machine.
+fn front_end(asked: &FrontEndName, length: ClipLength) -> Result<Arc<dyn FrontEnd>, String> {
+    let encoder = EncoderArguments {
+        precision: asked.precision.unwrap_or_default(),
+        ..EncoderArguments::default()
+    };
+    front_ends::named(&asked.name, asked.convention.as_deref(), &encoder, length)
         .map_err(|error| format!("{error:#}"))
 }
 
@@ -116,9 +150,7 @@ fn protocol(path: &Path) -> anyhow::Result<Protocol> {
         Some((name, text)) => {
             Protocol::parse(text).map_err(|reason| anyhow::anyhow!("{name}: {reason}"))
         }
-        None if path.exists() => {
-            Protocol::open(path).map_err(|error| anyhow::anyhow!("{}: {error}", path.display()))
-        }
+        None if path.exists() => Ok(Protocol::open(path)?),
         None => Protocol::open(path).with_context(|| {
             let names: Vec<&str> = PROTOCOLS.iter().map(|(name, _)| *name).collect();
             format!("no protocol {}; name a file or one of {}", path.display(), names.join(", "))

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use auscult_eval::run::{Threshold, read_sections, write_submission};
 
+use super::opening;
 use crate::{
     Outcome,
     args::{SubmitArguments, ThresholdName},
@@ -12,14 +13,20 @@ use crate::{
 
 pub(super) fn run(arguments: &SubmitArguments, printer: &Printer) -> anyhow::Result<Outcome> {
     let sections = read_sections(&arguments.run)?;
+    let all = sections.iter().flat_map(|section| &section.systems);
     let names: BTreeSet<&str> =
-        sections.iter().flat_map(|section| &section.systems).map(|found| &*found.system).collect();
+        all.filter(|found| found.problem.is_none()).map(|found| &*found.system).collect();
+    anyhow::ensure!(
+        !names.is_empty(),
+        "{} has no scores to submit: no system could run; its results.md says why",
+        arguments.run.display()
+    );
     let system = match (&arguments.system, names.len()) {
         (Some(name), _) => name.as_str(),
         (None, 1) => names.first().copied().unwrap_or_default(),
         (None, _) => anyhow::bail!(
             "the run has several systems; name one with --system: {}",
-            names.into_iter().collect::<Vec<_>>().join(", ")
+            opening::quoted(&names)
         ),
     };
     let threshold = match arguments.threshold {

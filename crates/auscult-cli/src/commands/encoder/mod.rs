@@ -10,8 +10,8 @@ use std::{
 
 use anyhow::Context;
 use auscult_encoders::{Checkpoint, Encoder, KNOWN, KnownEncoder};
+use auscult_eval::fetch::Checksum;
 use serde_json::{Value, json};
-use sha2::{Digest, Sha256};
 
 use crate::{
     Outcome,
@@ -185,7 +185,7 @@ fn convert(text: &str, output: &Path, printer: &Printer) -> anyhow::Result<()> {
     files::check_result_target(output, [text])?;
     let (name, checkpoint) = open(text)?;
     let encoder = Encoder::load(&checkpoint).with_context(|| name.clone())?;
-    let sha256 = pull::hexadecimal(&Sha256::digest(checkpoint.contents()));
+    let sha256 = Checksum::Sha256.of_bytes(checkpoint.contents());
     let bytes = encoder.convert(&checkpoint, Some(sha256))?;
     let written = Encoder::load(&Checkpoint::from_bytes(bytes.clone())?)?;
     anyhow::ensure!(
