@@ -98,6 +98,7 @@ fn squared_lengths<const N: usize>(vectors: [&[f32]; N]) -> [f64; N] {
     for (chunks, vector) in chunks.iter_mut().zip(&vectors) {
         *chunks = &vector.as_chunks().0[..chunk_count];
     }
+    #[expect(clippy::needless_range_loop, reason = "all vectors at once")]
     for at in 0..chunk_count {
         for lane in 0..LANES {
             for number in 0..N {
