@@ -246,16 +246,9 @@ impl BandMemory {
         layout.bands().iter().map(prepare).collect()
     }
 
-    /// What queries are compared with, and what `keep` makes of each panel's copies.
-    pub(crate) fn outline<T: Send>(
-        &self,
-        matrix: &[f32],
-        axis_len: usize,
-        spare: &Spare<Line<f32>>,
-        keep: impl Fn(&Copies<'_>) -> T + Sync + Send,
-    ) -> (Outline, Vec<T>) {
-        let reference = |index| self.reference(matrix, axis_len, index);
-        Outline::of(self.width(), self.len(), spare, reference, keep)
+    /// What queries are compared with.
+    pub(crate) fn outline(&self, matrix: &[f32], axis_len: usize) -> Outline {
+        Outline::of(self.width(), self.len(), |index| self.reference(matrix, axis_len, index))
     }
 
     /// What `work` makes of each panel's copies.

@@ -6,7 +6,6 @@ use multiversion::{multiversion, target::target_cfg_f};
 use crate::{
     copies::{Centre, Copies, CopyFacts, Line, PANEL, ROUNDING, Row},
     distance::Scaled,
-    parallel,
     spare::Spare,
 };
 
@@ -37,44 +36,35 @@ pub(crate) const GROUP: usize = 8;
 pub(crate) type GroupRows = [Row; GROUP];
 
 impl Outline {
-    /// The outline of `count` references, and what `keep` makes of each panel's copies.
-    pub(crate) fn of<'a, T: Send>(
+    /// The outline of `count` references. On one thread: whoever scores first makes it while others
+    /// wait, and a thread that waits for its own part must not begin to score.
+    pub(crate) fn of<'a>(
         width: usize,
         count: usize,
-        spare: &Spare<Line<f32>>,
-        reference: impl Fn(usize) -> Scaled<'a> + Sync + Send,
-        keep: impl Fn(&Copies<'_>) -> T + Sync + Send,
-    ) -> (Self, Vec<T>) {
+        reference: impl Fn(usize) -> Scaled<'a>,
+    ) -> Self {
         let centre = Centre::new(width, count, &reference);
         let (panels, pairs) = (count.div_ceil(PANEL), width.div_ceil(2).max(1));
         let panels_a_block = (BLOCK / pairs).max(1);
-        let blocks = parallel::map(
-            panels.div_ceil(panels_a_block),
-            || Copies::new(spare),
-            |copies, block| {
-                let first = block * panels_a_block;
-                let panels = first..panels.min(first + panels_a_block);
-                let mut rows = Vec::with_capacity(panels.len() * pairs);
-                let (mut radii, mut kept) = (Vec::new(), Vec::new());
-                for panel in panels {
-                    let first = panel * PANEL;
-                    copies.set(&centre, first..count.min(first + PANEL), &reference);
-                    let errors = shorten(copies, &mut rows);
-                    radii.push(std::array::from_fn(|lane| {
-                        // The sum was rounded once a position.
-                        let error: f32 = errors[lane];
-                        let rounding = 1.0 + 2.0 * ROUNDING * (width + 2) as f32;
-                        copies.radii[lane] + error.sqrt() * rounding
-                    }));
-                    kept.push(keep(copies));
-                }
-                (rows, (radii, kept))
-            },
-        );
-        let (blocks, parts): (Vec<_>, Vec<_>) = blocks.into_iter().unzip();
-        let (radii, kept): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
-        let kept = kept.into_iter().flatten().collect();
-        (Self { centre, blocks, panels_a_block, radii: radii.concat() }, kept)
+        let (spare, mut blocks) = (Spare::default(), Vec::new());
+        let (mut copies, mut radii) = (Copies::new(&spare), Vec::with_capacity(panels));
+        for first in (0..panels).step_by(panels_a_block) {
+            let panels = first..panels.min(first + panels_a_block);
+            let mut rows = Vec::with_capacity(panels.len() * pairs);
+            for panel in panels {
+                let first = panel * PANEL;
+                copies.set(&centre, first..count.min(first + PANEL), &reference);
+                let errors = shorten(&copies, &mut rows);
+                radii.push(std::array::from_fn(|lane| {
+                    // The sum was rounded once a position.
+                    let error: f32 = errors[lane];
+                    let rounding = 1.0 + 2.0 * ROUNDING * (width + 2) as f32;
+                    copies.radii[lane] + error.sqrt() * rounding
+                }));
+            }
+            blocks.push(rows);
+        }
+        Self { centre, blocks, panels_a_block, radii }
     }
 
     /// How many panels there are.

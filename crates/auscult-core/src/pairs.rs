@@ -10,12 +10,11 @@ use crate::{
     Metric,
     copies::{Copies, PANEL, ROUNDING, Row},
     memory::BandMemory,
-    outline::Outline,
     panels::{Numbers, Panel},
     parallel,
     products::Products,
     search::Values,
-    spare::{Buffers, Lent, Spare},
+    spare::{Buffers, Lent},
 };
 
 /// Distances among some references.
@@ -77,8 +76,6 @@ pub(crate) struct BandPairs<'a> {
     matrix: &'a [f32],
     axis_len: usize,
     metric: Metric,
-    /// If it was made together with the panels.
-    outline: Option<Outline>,
     panels: Vec<Panel<'a>>,
     /// Of every reference.
     factors: Vec<Row>,
@@ -105,44 +102,18 @@ impl<'a> BandPairs<'a> {
         buffers: &'a Buffers,
     ) -> Self {
         let keep = |copies: &Copies<'_>| Panel::new(copies, numbers, buffers);
-        let (outline, panels) = match numbers {
-            // Both of very many references would take half as much memory again.
-            Numbers::Float if band.len() > MOST_KEPT => {
-                (None, band.map_panels(matrix, axis_len, &buffers.rows, keep))
-            }
-            Numbers::Float | Numbers::Integer => {
-                let (outline, panels) = band.outline(matrix, axis_len, &buffers.rows, keep);
-                (Some(outline), panels)
-            }
-        };
+        let panels = band.map_panels(matrix, axis_len, &buffers.rows, keep);
         let factors = panels.iter().map(|panel| panel.factors).collect();
         let squares = panels.iter().map(|panel| panel.squares).collect();
         let radii = panels.iter().map(|panel| panel.radii).collect();
         let metric = band.metric();
-        let mut pairs = Self {
-            band,
-            matrix,
-            axis_len,
-            metric,
-            outline,
-            panels,
-            factors,
-            squares,
-            radii,
-            kept: None,
-        };
+        let mut pairs =
+            Self { band, matrix, axis_len, metric, panels, factors, squares, radii, kept: None };
         let is_narrow = band.width() < NARROW;
         if band.len() <= if is_narrow { MOST_KEPT_NARROW } else { MOST_KEPT } {
             pairs.kept = Some(pairs.all_bounds(buffers.bounds.lend()));
         }
         pairs
-    }
-
-    /// What is left to compare queries with.
-    pub(crate) fn into_outline(self) -> Outline {
-        let Self { band, matrix, axis_len, outline, panels, kept, .. } = self;
-        drop((panels, kept));
-        outline.unwrap_or_else(|| band.outline(matrix, axis_len, &Spare::default(), |_| ()).0)
     }
 
     /// Every bound once, mirrored.

@@ -1,5 +1,7 @@
 //! Scoring one band: the reference with the smallest ratio, or the nearest one.
 
+use std::sync::OnceLock;
+
 use multiversion::multiversion;
 
 use super::BandFit;
@@ -14,7 +16,8 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(super) struct FittedBand {
     memory: BandMemory,
-    outline: Outline,
+    /// Made when the first query comes: a fit that is only written to a file needs none.
+    outline: OnceLock<Outline>,
     fit: BandFit,
     rule: DensityRule,
     /// Scale to the power of the exponent, one a reference.
@@ -29,12 +32,7 @@ pub(super) struct FittedBand {
 const UP: f32 = 1.0 + 1e-5;
 
 impl FittedBand {
-    pub(super) fn new(
-        memory: BandMemory,
-        outline: Outline,
-        fit: BandFit,
-        rule: DensityRule,
-    ) -> Self {
+    pub(super) fn new(memory: BandMemory, fit: BandFit, rule: DensityRule) -> Self {
         let denominators: Vec<f64> =
             fit.scales.iter().map(|scale| scale.powf(fit.exponent)).collect();
         let metric = memory.metric();
@@ -53,6 +51,7 @@ impl FittedBand {
             *place = stretch(denominator);
             *weight = 1.0 / (*place * *place);
         }
+        let outline = OnceLock::new();
         Self { memory, outline, fit, rule, denominators, stretches, weights }
     }
 
@@ -70,16 +69,17 @@ impl FittedBand {
         let query = self.memory.query(vector);
         let exact = |reference: usize| self.memory.distance_to(matrix, axis_len, query, reference);
         let mut best = BandScore::UNSCORED;
-        let radius = self.outline.query_radius(query);
-        for first in (0..self.outline.count()).step_by(GROUP) {
-            let mut limits = self.limits(first, &best, radius);
-            let squares = self.outline.squares(query, first, &limits);
+        let outline = self.outline.get_or_init(|| self.memory.outline(matrix, axis_len));
+        let radius = outline.query_radius(query);
+        for first in (0..outline.count()).step_by(GROUP) {
+            let mut limits = self.limits(outline, first, &best, radius);
+            let squares = outline.squares(query, first, &limits);
             if first == 0 {
                 // The most promising one first: it rules out most others.
                 let promising = promising(&squares, &self.weights);
                 if promising < self.denominators.len() {
                     self.consider(promising, exact, &mut best);
-                    limits = self.limits(first, &best, radius);
+                    limits = self.limits(outline, first, &best, radius);
                 }
             }
             for (panel, squares) in squares.iter().enumerate() {
@@ -94,7 +94,7 @@ impl FittedBand {
                     if !is_ruled_out && !is_known && reference < self.denominators.len() {
                         self.consider(reference, exact, &mut best);
                         if best.reference == reference {
-                            limits = self.limits(first, &best, radius);
+                            limits = self.limits(outline, first, &best, radius);
                         }
                     }
                 }
@@ -105,15 +105,21 @@ impl FittedBand {
     }
 
     /// Squared distances of copies from which on a reference cannot be better than `best`.
-    fn limits(&self, first: usize, best: &BandScore, query_radius: f32) -> GroupRows {
+    fn limits(
+        &self,
+        outline: &Outline,
+        first: usize,
+        best: &BandScore,
+        query_radius: f32,
+    ) -> GroupRows {
         let metric = self.memory.metric();
         let goal = match self.rule {
             DensityRule::MinimumRatio => best.value,
             DensityRule::AtNearest => best.distance,
         };
         let chord = UP * metric.chord_of(goal) as f32;
-        let factor = UP + self.outline.error_share();
-        let (stretches, radii) = (&self.stretches[first..], &self.outline.radii()[first..]);
+        let factor = UP + outline.error_share();
+        let (stretches, radii) = (&self.stretches[first..], &outline.radii()[first..]);
         square_limits(stretches, radii, chord, query_radius, factor)
     }
 
@@ -200,7 +206,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{BandLayout, Metric, spare::Spare, testing::clustered};
+    use crate::{BandLayout, Metric, testing::clustered};
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
@@ -220,8 +226,7 @@ mod tests {
             let memory = BandMemory::for_layout(matrix, &layout, metric).remove(0);
             let scales = (0..count).map(|at| 1e-3 + (at * 7 % 11) as f64).collect();
             let fit = BandFit { scales, exponent: 0.5, divisor: 1.5, typical: 1.0 };
-            let (outline, _) = memory.outline(matrix, width, &Spare::default(), |_| ());
-            let band = FittedBand::new(memory, outline, fit, rule);
+            let band = FittedBand::new(memory, fit, rule);
             for query in queries.chunks(width).chain(matrix.chunks(width).take(3)) {
                 prop_assert_eq!(
                     band.score(matrix, width, query),

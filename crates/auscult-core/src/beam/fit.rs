@@ -8,7 +8,6 @@ use crate::{
     groups::Groups,
     lists::Lists,
     memory::BandMemory,
-    outline::Outline,
     pairs::{BandPairs, DistancesFrom, PairwiseDistances, RowBuffer},
     parallel,
     search::Search,
@@ -42,7 +41,7 @@ impl Beam {
         groups: &Groups,
         neighbours: usize,
         buffers: &Buffers,
-    ) -> (BandFit, Outline, LeftOutBand) {
+    ) -> (BandFit, LeftOutBand) {
         let distances = BandPairs::new(band, matrix, self.layout.axis_len(), buffers);
         let scales = LocalScales::compute(&distances, neighbours, groups.members());
         let (exponent, divisor) = self.normalisation(&distances, neighbours);
@@ -61,7 +60,7 @@ impl Beam {
         };
         let typical = median(left_out.iter().flatten().copied().collect());
         let fit = BandFit { scales: scales.into_whole(), exponent, divisor, typical };
-        (fit, distances.into_outline(), left_out)
+        (fit, left_out)
     }
 
     /// The exponent and divisor of a band, from single clips left out.

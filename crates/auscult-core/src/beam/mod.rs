@@ -15,11 +15,7 @@ pub use self::{
 };
 use crate::{
     BandScore, ClipScore, ClipVectors, Detector, Error, References, Result, Scorer, View,
-    ViewScore,
-    groups::Groups,
-    memory::BandMemory,
-    parallel,
-    spare::{Buffers, Spare},
+    ViewScore, groups::Groups, memory::BandMemory, parallel, spare::Buffers,
 };
 
 impl Detector for Beam {
@@ -57,9 +53,9 @@ impl Beam {
                 .enumerate()
                 .map(|(band, memory)| {
                     let neighbours = self.neighbours_of(band);
-                    let (fit, outline, left_out) =
+                    let (fit, left_out) =
                         self.fit_band(&memory, matrix, groups, neighbours, &buffers);
-                    (FittedBand::new(memory, outline, fit, self.settings.rule), left_out)
+                    (FittedBand::new(memory, fit, self.settings.rule), left_out)
                 })
                 .unzip();
             fitted_views.push(FittedView { view, bands });
@@ -266,13 +262,9 @@ impl FittedBeam {
         standardisation: Vec<Standardisation>,
     ) -> Result<Self> {
         let prepared = beam.prepare(&references)?;
-        let (rule, axis_len, spare) = (beam.settings.rule, references.axis_len(), Spare::default());
+        let rule = beam.settings.rule;
         let views = prepared.into_iter().zip(fits).map(|((view, memories), fits)| {
-            let matrix = references.matrix(view).unwrap_or_default();
-            let band = |(memory, fit): (BandMemory, BandFit)| {
-                let (outline, _) = memory.outline(matrix, axis_len, &spare, |_| ());
-                FittedBand::new(memory, outline, fit, rule)
-            };
+            let band = |(memory, fit): (BandMemory, BandFit)| FittedBand::new(memory, fit, rule);
             FittedView { view, bands: memories.into_iter().zip(fits).map(band).collect() }
         });
         Ok(Self { views: views.collect(), beam, references, left_out, standardisation })
