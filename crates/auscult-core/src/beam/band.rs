@@ -16,7 +16,7 @@ use crate::{
 #[derive(Debug, Clone)]
 pub(super) struct FittedBand {
     memory: BandMemory,
-    /// Made when the first query comes: a fit that is only written to a file needs none.
+    /// Made before the first query: a fit that is only written to a file needs none.
     outline: OnceLock<Outline>,
     fit: BandFit,
     rule: DensityRule,
@@ -64,12 +64,17 @@ impl FittedBand {
         mean(self.memory.query(vector).vector)
     }
 
+    /// What queries are compared with.
+    pub(super) fn outline(&self, matrix: &[f32], axis_len: usize) -> &Outline {
+        self.outline.get_or_init(|| self.memory.outline(matrix, axis_len))
+    }
+
     /// The score of a vector against the references in the view's `matrix`.
     pub(super) fn score(&self, matrix: &[f32], axis_len: usize, vector: &[f32]) -> BandScore {
         let query = self.memory.query(vector);
         let exact = |reference: usize| self.memory.distance_to(matrix, axis_len, query, reference);
         let mut best = BandScore::UNSCORED;
-        let outline = self.outline.get_or_init(|| self.memory.outline(matrix, axis_len));
+        let outline = self.outline(matrix, axis_len);
         let radius = outline.query_radius(query);
         for first in (0..outline.count()).step_by(GROUP) {
             let mut limits = self.limits(outline, first, &best, radius);

@@ -182,8 +182,17 @@ impl FittedBeam {
         self.views.iter().find(|fitted| fitted.view == view)?.bands.get(band)
     }
 
-    /// Room for one score; reuse it from clip to clip.
+    /// Room for one score; reuse it from clip to clip. The first one also makes what queries are
+    /// compared with.
     pub fn new_score(&self) -> ClipScore {
+        if self.beam.settings.score_of == ScoreOf::Distance {
+            for fitted in &self.views {
+                let matrix = self.references.matrix(fitted.view).unwrap_or_default();
+                for band in &fitted.bands {
+                    band.outline(matrix, self.references.axis_len());
+                }
+            }
+        }
         let bands = vec![BandScore::UNSCORED; self.beam.layout.bands().len()];
         let view = |fitted: &FittedView| ViewScore {
             view: fitted.view,
