@@ -3,7 +3,8 @@
 use std::{collections::BTreeSet, path::PathBuf};
 
 use super::{
-    ClipName, DatasetClip, DatasetKind, Set, Split, Year, attributes, nothing_found, parse_name,
+    ClipName, DatasetClip, DatasetKind, Set, Split, Year, attributes, nothing_found, once,
+    parse_name,
     tree::{self, Archives, TreeFile},
 };
 use crate::{
@@ -49,6 +50,17 @@ pub(super) fn read(year: Year, roots: &[PathBuf]) -> Result<Found> {
     let mut plain: Vec<&mut DatasetClip> = clips.iter_mut().map(|(clip, _)| clip).collect();
     attributes::fill(&mut plain, &tables, &Archives::default())?;
     let clips = without_doubles(year, clips, &mut remarks);
+    let key = |(clip, _): &(DatasetClip, Folder)| {
+        let DatasetClip { machine, section, split, name, domain, .. } = clip;
+        format!("{machine}/{section}/{split:?}/{domain:?}/{name}")
+    };
+    let clips = once::each_once(
+        DatasetKind::Dcase(year),
+        clips,
+        key,
+        |(clip, _)| &clip.file,
+        &mut remarks,
+    )?;
     if let Some(first) = odd_names.first() {
         remarks.push(format!(
             "{} clips have names of no known form and are left out, such as {first}",

@@ -8,7 +8,7 @@ use std::{
 use super::{
     ClipFile, DatasetClip, DatasetKind, Split,
     dcase::Found,
-    nothing_found, parse_name,
+    nothing_found, once, parse_name,
     tree::{self, TreeFile},
 };
 use crate::{
@@ -23,7 +23,9 @@ pub(super) fn read(roots: &[PathBuf]) -> Result<Found> {
     for root in roots {
         let manifest = if root.is_file() { root.clone() } else { root.join("manifest.csv") };
         if manifest.is_file() {
-            read_manifest(&manifest, &mut clips, &mut remarks)?;
+            let mut listed = Vec::new();
+            read_manifest(&manifest, &mut listed, &mut remarks)?;
+            clips.extend(listed.into_iter().map(|clip| (clip.file.label(), clip)));
         } else {
             let files = tree::list(root)?.into_iter().filter(TreeFile::is_sound);
             clips.extend(files.filter_map(|file| clip_by_folders(&file)));
@@ -34,6 +36,14 @@ pub(super) fn read(roots: &[PathBuf]) -> Result<Found> {
             train/ and test/{normal,anomaly}/, or normal/ and anomaly/";
         return Err(nothing_found(DatasetKind::Folder, roots, looked_for, &[]));
     }
+    let clips = once::each_once(
+        DatasetKind::Folder,
+        clips,
+        |(key, _)| key.clone(),
+        |(_, clip)| &clip.file,
+        &mut remarks,
+    )?;
+    let mut clips: Vec<DatasetClip> = clips.into_iter().map(|(_, clip)| clip).collect();
     split_where_nobody_said(&mut clips, &mut remarks);
     Ok((clips, remarks))
 }
@@ -136,8 +146,9 @@ fn split_of_folder(name: &str) -> Option<Split> {
     }
 }
 
-/// The machine is the folder above the first one that says train, test, normal or anomaly.
-fn clip_by_folders(file: &TreeFile) -> Option<DatasetClip> {
+/// The machine is the folder above the first one that says train, test, normal or anomaly. Before
+/// the clip stands what tells it from others: its path from the machine on.
+fn clip_by_folders(file: &TreeFile) -> Option<(String, DatasetClip)> {
     let folders = &file.path[..file.path.len() - 1];
     let speaks = |name: &String| label_of_folder(name).is_some() || split_of_folder(name).is_some();
     let first = folders.iter().position(speaks)?;
@@ -150,7 +161,11 @@ fn clip_by_folders(file: &TreeFile) -> Option<DatasetClip> {
         .or_else(|| name.as_ref().and_then(|name| name.label))
         .or((split == Some(Split::Train)).then_some(Label::Normal));
     // Without train and test folders everything is for training until it is split below.
-    Some(DatasetClip {
+    // Without a machine nothing says that two clips of one name are of the same.
+    let key = first
+        .checked_sub(1)
+        .map_or_else(|| file.file.label(), |machine| file.path[machine..].join("/"));
+    let clip = DatasetClip {
         file: file.file.clone(),
         name: file.name().to_owned(),
         machine,
@@ -160,7 +175,8 @@ fn clip_by_folders(file: &TreeFile) -> Option<DatasetClip> {
         label,
         domain: name.as_ref().and_then(|name| name.domain),
         attributes: name.map(|name| name.attributes).unwrap_or_default(),
-    })
+    };
+    Some((key, clip))
 }
 
 /// Machines with normal and anomalous clips but no test clips are split as MIMII's baseline does:

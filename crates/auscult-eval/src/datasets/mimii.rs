@@ -5,28 +5,36 @@ use std::{collections::BTreeMap, path::PathBuf};
 use super::{
     DatasetClip, DatasetKind, Split,
     dcase::Found,
-    nothing_found,
+    nothing_found, once,
     tree::{self, TreeFile},
 };
 use crate::{Result, metrics::Label};
 
 pub(super) fn read(roots: &[PathBuf]) -> Result<Found> {
-    let mut groups: BTreeMap<(String, String, String), Vec<DatasetClip>> = BTreeMap::new();
+    let mut found = Vec::new();
     let mut remarks = Vec::new();
     for root in roots {
         // The nearest folder counts: what stands above it may be called anything.
         let above = root.iter().rev().find_map(|folder| ratio_of(&folder.to_string_lossy()));
         let files = tree::list(root)?;
         remarks.extend(tree::unfinished(&files));
-        for file in files.into_iter().filter(TreeFile::is_sound) {
-            let Some(clip) = clip(&file, above) else { continue };
-            let key = (clip.set.clone(), clip.machine.clone(), clip.section.clone());
-            groups.entry(key).or_default().push(clip);
-        }
+        let files = files.iter().filter(|file| file.is_sound());
+        found.extend(files.filter_map(|file| clip(file, above)));
     }
-    if groups.is_empty() {
+    if found.is_empty() {
         let looked_for = "<machine>/id_00/{normal,abnormal}/ with sound files";
         return Err(nothing_found(DatasetKind::Mimii, roots, looked_for, &remarks));
+    }
+    // Before the split, which counts clips.
+    let key = |clip: &DatasetClip| {
+        let DatasetClip { set, machine, section, label, name, .. } = clip;
+        format!("{set}/{machine}/{section}/{label:?}/{name}")
+    };
+    let found = once::each_once(DatasetKind::Mimii, found, key, |clip| &clip.file, &mut remarks)?;
+    let mut groups: BTreeMap<(String, String, String), Vec<DatasetClip>> = BTreeMap::new();
+    for clip in found {
+        let key = (clip.set.clone(), clip.machine.clone(), clip.section.clone());
+        groups.entry(key).or_default().push(clip);
     }
     let mut clips = Vec::new();
     for ((set, machine, section), mut group) in groups {

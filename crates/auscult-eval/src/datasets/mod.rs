@@ -13,6 +13,7 @@ mod guess;
 mod known;
 mod mimii;
 mod names;
+mod once;
 mod tree;
 mod truth;
 
@@ -175,8 +176,10 @@ impl Dataset {
     ///
     /// # Errors
     ///
-    /// [`Error::Dataset`] if nothing of the data set is found, with what was looked for.
+    /// [`Error::Dataset`] if nothing of the data set is found, with what was looked for, or if a
+    /// clip or root is there twice.
     pub fn open(kind: DatasetKind, roots: &[PathBuf], truth: Option<&Truth>) -> Result<Self> {
+        once::refuse_same_roots(kind, roots)?;
         let (mut clips, mut remarks) = match kind {
             DatasetKind::Dcase(year) => dcase::read(year, roots)?,
             DatasetKind::Mimii => mimii::read(roots)?,
