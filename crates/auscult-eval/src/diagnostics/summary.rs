@@ -115,7 +115,9 @@ pub fn summarise(
     let d_prime = |gap: f64, variance: f64| (variance > 0.0).then(|| gap / variance.sqrt());
     let d_prime_global = d_prime(gap_global, variance_global);
     let d_prime_sub_band = d_prime(gap_sub_band, variance_sub_band);
-    let d_prime_improves = d_prime_global.zip(d_prime_sub_band).map(|(global, sub)| sub >= global);
+    let both = d_prime_global.zip(d_prime_sub_band);
+    // One band over the whole axis is global matching, up to rounding.
+    let d_prime_improves = both.map(|(global, sub)| sub > global + 1e-9 * global.abs());
     let gap_is_positive = gap_global > 0.0;
     let theorem_condition = eta.map(|eta| gap_is_positive && gap_sub_band >= eta * gap_global);
     Some(Summary {
@@ -153,8 +155,8 @@ pub fn summarise(
             .map(|ratio| gap_is_positive && gap_sub_band >= ratio.sqrt() * gap_global),
         d_prime_improves,
         theorem_consistent: theorem_condition
-            .zip(d_prime_improves)
-            .map(|(condition, improves)| !condition || improves),
+            .zip(both)
+            .map(|(condition, (global, sub))| !condition || sub >= global),
     })
 }
 
@@ -267,6 +269,23 @@ mod tests {
 
     use super::*;
     use crate::diagnostics::{DiagnosticsSettings, diagnose};
+
+    #[test]
+    fn one_band_over_the_whole_axis_improves_nothing_and_contradicts_nothing() {
+        let row = |seed: f32| -> Vec<f32> {
+            (0..12).map(|at| (seed * (at as f32 + 1.0)).sin() + 2.0).collect()
+        };
+        let rows: Vec<Vec<f32>> = (0..16).map(|at| row(0.1 + 0.37 * at as f32)).collect();
+        let rows: Vec<&[f32]> = rows.iter().map(Vec::as_slice).collect();
+        let settings = DiagnosticsSettings { bands: BandSettings::touching(12), neighbours: 0 };
+        let clips = diagnose(&rows[..8], &rows[8..], settings).unwrap();
+        let mut labels = [Label::Normal; 8];
+        labels[5..].fill(Label::Anomaly);
+        let found = summarise(&clips, &labels, &[None; 8], 1, Regimes::One).unwrap();
+        assert!((found.d_prime_ratio.unwrap() - 1.0).abs() < 1e-12, "{found:?}");
+        assert_eq!(found.d_prime_improves, Some(false));
+        assert_ne!(found.theorem_consistent, Some(false));
+    }
 
     #[test]
     fn views_are_fused_clip_by_clip() {
