@@ -5,6 +5,7 @@ mod compare;
 mod front_ends;
 mod names;
 mod page;
+mod partial;
 mod plan;
 mod results;
 mod section;

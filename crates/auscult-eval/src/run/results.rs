@@ -6,9 +6,9 @@ use auscult_core::{FrontEndIdentity, random::Random};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{DiagnosticsResult, MissingFrontEnd, SectionResult};
+use super::{DiagnosticsResult, MissingFrontEnd, SectionResult, partial::partial};
 use crate::{
-    datasets::{DatasetKind, Set, Year},
+    datasets::{DatasetKind, Year},
     diagnostics::{BothViews, Summary},
     metrics::{
         Interval, OfficialScores, ScoreSet, SectionFigures, Strata, arithmetic_mean, percentiles,
@@ -73,6 +73,8 @@ pub struct ResultRow {
     pub auc: Option<f64>,
     /// The paper's score, where the protocol is the same.
     pub paper: Option<f64>,
+    /// What of a published set is not there, so that the score is not that of the set.
+    pub partial: Option<String>,
     /// Every convention's score.
     pub official_scores: OfficialScores,
     /// Each section.
@@ -227,6 +229,7 @@ fn row(
     };
     let one_class = || score.is_none().then(|| one_sided(&figures));
     let problem = sections.iter().find_map(problem_of).or_else(unlabelled).or_else(one_class);
+    let partial = partial(dataset, set, sections);
     let name = dataset.to_string();
     let part = if set.is_empty() { name } else { format!("{name}/{set}") };
     ResultRow {
@@ -243,36 +246,13 @@ fn row(
         paper: system
             .paper
             .get(&part)
-            .filter(|_| is_whole(dataset, set, sections))
+            // Only then may the paper's number stand beside ours.
+            .filter(|_| dataset != DatasetKind::Folder && partial.is_none())
             .map(|percent| percent / 100.0),
+        partial,
         official_scores,
         sections: figures,
         problem,
-    }
-}
-
-/// Whether all machines and sections of a published data set are there, with as many test clips as
-/// are known: only then may the paper's number stand beside ours.
-fn is_whole(dataset: DatasetKind, set: &str, sections: &[&SectionResult]) -> bool {
-    let has = |machine: &str, section: &str| {
-        sections.iter().find(|found| found.machine == machine && found.section == section)
-    };
-    match dataset {
-        DatasetKind::Dcase(year) => {
-            Set::ALL.into_iter().filter(|part| part.name() == set).any(|part| {
-                year.machines(part).iter().all(|machine| {
-                    let test = year.known(part, machine).and_then(|known| known.test);
-                    year.sections(part, machine).iter().all(|section| {
-                        has(machine, section).is_some_and(|found| {
-                            test.is_none_or(|test| found.clips.len() == test.iter().sum::<usize>())
-                        })
-                    })
-                })
-            })
-        }
-        // Four machines of four identities.
-        DatasetKind::Mimii => sections.len() == 16,
-        DatasetKind::Folder => false,
     }
 }
 

@@ -1,6 +1,9 @@
 //! Results as Markdown and as LaTeX.
 
-use std::{collections::BTreeMap, fmt::Write};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write,
+};
 
 use super::{
     DiagnosticsRow, MissingFrontEnd, ResultRow, RunResults,
@@ -101,12 +104,17 @@ pub(super) fn notes(results: &RunResults) -> Vec<String> {
     let mut notes: Vec<String> = results.facts.missing.iter().map(not_run).collect();
     notes.extend(results.facts.not_run.iter().cloned());
     let mut systems: BTreeMap<(String, &str), Vec<&str>> = BTreeMap::new();
+    let mut partial = BTreeSet::new();
     for row in &results.rows {
+        if let Some(what) = row.partial.as_ref().filter(|_| row.score.is_some()) {
+            partial.insert(format!("{}: {what}", part_name(row.dataset, &row.set)));
+        }
         if let Some(problem) = &row.problem {
             let part = part_name(row.dataset, &row.set);
             systems.entry((part, problem)).or_default().push(&row.system);
         }
     }
+    notes.extend(partial);
     for ((part, problem), systems) in systems {
         notes.push(format!("{part}: {problem} ({})", systems.join("; ")));
     }

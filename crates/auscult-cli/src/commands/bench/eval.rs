@@ -245,6 +245,9 @@ fn words(results: &RunResults) -> String {
             format!(" (95 %: {low} to {high})")
         });
         let _ = writeln!(text, "{}: {score} %{interval}", row.measure);
+        if let Some(partial) = &row.partial {
+            let _ = writeln!(text, "{partial}");
+        }
         text += "\n";
         text += &metrics::official_table(&row.official_scores).render();
         text += "\n";
@@ -315,6 +318,7 @@ fn overall(row: &ResultRow) -> Value {
         "measure": row.measure,
         "official_score": row.score,
         "interval": row.interval,
+        "partial": row.partial,
         "official_scores": row.official_scores,
         "problem": row.problem,
     })
