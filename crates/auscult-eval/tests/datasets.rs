@@ -445,3 +445,34 @@ fn names_of_another_year_are_told() {
     let told = "1 clips are named as in DCASE 2020, such as normal_id_00_00000000.wav";
     assert!(open(Year::Y2023, root.path()).remarks()[0].starts_with(told));
 }
+
+#[test]
+fn of_a_root_with_several_years_only_the_one_asked_for_is_read() {
+    let root = tempfile::tempdir().unwrap();
+    let clip = "fan/train/section_00_source_train_normal_000";
+    write(
+        root.path(),
+        &[
+            &format!("dcase2023/{clip}0_x.wav"),
+            &format!("DCASE2024_task2/raw/{clip}1_x.wav"),
+            "mimii/0dB/fan/id_00/normal/00000000.wav",
+        ],
+    );
+    let named =
+        [DatasetKind::Dcase(Year::Y2023), DatasetKind::Dcase(Year::Y2024), DatasetKind::Mimii];
+    assert_eq!(DatasetKind::named_in(root.path()), named);
+    assert!(DatasetKind::named_in(&root.path().join("dcase2023")).is_empty());
+    for (kind, folder) in named.into_iter().zip(["dcase2023", "DCASE2024_task2", "mimii"]) {
+        let dataset = Dataset::open(kind, &[root.path().to_owned()], None).unwrap();
+        let [clip] = dataset.clips.as_slice() else { panic!("{:?}", dataset.clips) };
+        assert!(clip.file.label().contains(folder), "{}", clip.file.label());
+        let told = format!("{kind}: only {} is read", root.path().join(folder).display());
+        assert_eq!(dataset.remarks()[0], told);
+    }
+    let other = Dataset::open(DatasetKind::Dcase(Year::Y2022), &[root.path().to_owned()], None);
+    let error = other.unwrap_err().to_string();
+    assert!(
+        error.contains("has folders of dcase2023, dcase2024, mimii and none of dcase2022"),
+        "{error}"
+    );
+}

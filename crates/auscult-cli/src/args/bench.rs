@@ -146,8 +146,9 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) replace: bool,
 
-    /// Run on this data set, whatever the protocol names; the data are then right in ROOT.
-    /// Otherwise ROOT holds a folder for each data set: dcase2020, dcase2023, mimii.
+    /// Run on this data set, whatever the protocol names; the data are then right in ROOT, or in
+    /// its folder of that name. Otherwise ROOT holds a folder for each data set: dcase2020,
+    /// dcase2023, mimii.
     #[arg(long, value_name = "NAME")]
     pub(crate) dataset: Option<DatasetKind>,
 
@@ -158,9 +159,19 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub(crate) clip_seconds: Option<f64>,
 
-    /// Bootstrap samples for intervals of scores; 0 makes none.
+    /// Bootstrap samples for intervals of scores, at least 100; 0 makes none.
     #[arg(long, default_value_t = 200, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = run_samples)]
     pub(crate) samples: usize,
+}
+
+/// Fewer than a hundred draws have no 2.5 % at either end.
+fn run_samples(text: &str) -> Result<usize, String> {
+    let allowed = "give 0 for no intervals, or 100 to 1000000";
+    match text.parse() {
+        Ok(samples @ (0 | 100..=1_000_000)) => Ok(samples),
+        _ => Err(allowed.to_owned()),
+    }
 }
 
 #[derive(Debug, Args)]

@@ -24,7 +24,8 @@ pub(crate) struct DataCheckArguments {
     #[arg(required = true, value_name = "ROOT")]
     pub(crate) roots: Vec<PathBuf>,
 
-    /// dcase2020 to dcase2026, mimii or folder; told from names if not given.
+    /// dcase2020 to dcase2026, mimii or folder; told from names if not given. Where ROOT has
+    /// folders of these names, only that of the data set is read; all of them if not given.
     #[arg(long, value_name = "NAME")]
     pub(crate) dataset: Option<DatasetKind>,
 

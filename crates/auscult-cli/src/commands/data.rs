@@ -1,6 +1,6 @@
 //! `auscult data`: what lies on the disk, and what can be fetched.
 
-use std::fmt::Write;
+use std::{collections::BTreeSet, fmt::Write, path::PathBuf};
 
 use auscult_eval::datasets::{
     CheckReport, Dataset, DatasetKind, DownloadSettings, GroupCounts, Truth, download, plan,
@@ -22,25 +22,69 @@ pub(crate) fn run(command: &DataCommand, printer: &Printer) -> anyhow::Result<Ou
 }
 
 fn check(arguments: &DataCheckArguments, printer: &Printer) -> anyhow::Result<Outcome> {
-    let kind = match arguments.dataset {
-        Some(kind) => kind,
-        None => DatasetKind::guess(&arguments.roots)?,
+    let found = found(arguments, printer)?;
+    let mut reports = Vec::new();
+    for (kind, roots) in &found {
+        reports.push(report(*kind, roots, arguments, printer)?);
+    }
+    if arguments.json {
+        // One data set is an object, several are a list.
+        let text = match reports.as_slice() {
+            [report] => serde_json::to_string_pretty(report)?,
+            several => serde_json::to_string_pretty(several)?,
+        };
+        printer.line(text)?;
+    } else {
+        for (at, report) in reports.iter().enumerate() {
+            printer.text(&format!("{}{}", if at == 0 { "" } else { "\n" }, words(report)))?;
+            for remark in &report.remarks {
+                printer.note(remark);
+            }
+        }
+    }
+    let complete = reports.iter().all(|report| report.complete);
+    Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
+}
+
+/// The data sets to look at, and where: what was asked for, those that have folders of their names,
+/// or the one that names of files tell.
+fn found(
+    arguments: &DataCheckArguments,
+    printer: &Printer,
+) -> anyhow::Result<Vec<(DatasetKind, Vec<PathBuf>)>> {
+    let roots = &arguments.roots;
+    if let Some(kind) = arguments.dataset {
+        return Ok(vec![(kind, roots.clone())]);
+    }
+    let named: BTreeSet<DatasetKind> =
+        roots.iter().flat_map(|root| DatasetKind::named_in(root)).collect();
+    if named.is_empty() {
+        return Ok(vec![(DatasetKind::guess(roots)?, roots.clone())]);
+    }
+    let within = |kind: DatasetKind| -> Vec<PathBuf> {
+        roots.iter().filter_map(|root| kind.locate(root, false)).collect()
     };
+    let has_none = |root: &&PathBuf| !named.iter().any(|kind| kind.locate(root, false).is_some());
+    for root in roots.iter().filter(has_none) {
+        printer.note(format!(
+            "{} has no folder of a data set's name and is not looked into; check it alone, or say --dataset",
+            root.display()
+        ));
+    }
+    Ok(named.iter().map(|&kind| (kind, within(kind))).collect())
+}
+
+fn report(
+    kind: DatasetKind,
+    roots: &[PathBuf],
+    arguments: &DataCheckArguments,
+    printer: &Printer,
+) -> anyhow::Result<CheckReport> {
     let truth = Truth::open_for(kind, &arguments.truth)?;
     if truth.is_none() && !arguments.truth.is_empty() {
         printer.note(format!("{kind}: the ground truth given is of another year"));
     }
-    let dataset = Dataset::open(kind, &arguments.roots, truth.as_ref())?;
-    let report = CheckReport::of(&dataset);
-    if arguments.json {
-        printer.line(serde_json::to_string_pretty(&report)?)?;
-    } else {
-        printer.text(&words(&report))?;
-        for remark in &report.remarks {
-            printer.note(remark);
-        }
-    }
-    Ok(if report.complete { Outcome::Done } else { Outcome::Incomplete })
+    Ok(CheckReport::of(&Dataset::open(kind, roots, truth.as_ref())?))
 }
 
 fn words(report: &CheckReport) -> String {

@@ -517,3 +517,73 @@ fn every_protocol_that_comes_with_the_program_can_be_read() {
         );
     }
 }
+
+#[test]
+fn too_few_draws_for_an_interval_are_refused() {
+    let sandbox = with_folder();
+    for samples in ["5", "99", "-1", "1000001"] {
+        let line = format!("bench run my-folder --data data --out run --samples {samples}");
+        sandbox.run(&line).exits(2).says("give 0 for no intervals, or 100 to 1000000");
+    }
+    assert!(!sandbox.path("run").exists());
+}
+
+#[test]
+fn of_two_years_in_one_root_each_is_read_alone() {
+    let sandbox = Sandbox::new();
+    for (year, machine) in [(2023, "fan"), (2024, "gearbox")] {
+        for take in 0..4 {
+            let (split, label) = if take < 2 { ("train", "normal") } else { ("test", "anomaly") };
+            let name = format!("section_00_source_{split}_{label}_000{take}_x.wav");
+            let path = format!("data/dcase{year}/{machine}/{split}/{name}");
+            sandbox.write(&path, wav_of(&ClipRecipe { take, ..clip() }));
+        }
+    }
+    let machines = |report: &Value| -> Vec<String> {
+        let sections = report["sections"].as_array().unwrap().iter();
+        sections.map(|found| found["machine"].as_str().unwrap().to_owned()).collect()
+    };
+    let both = json(&sandbox.run("data check data --json").exits(2).stdout);
+    let both = both.as_array().unwrap();
+    assert_eq!(both.len(), 2);
+    for (report, (name, machine)) in
+        both.iter().zip([("dcase2023", "fan"), ("dcase2024", "gearbox")])
+    {
+        assert_eq!(
+            (report["dataset"].as_str(), machines(report)),
+            (Some(name), vec![machine.to_owned()])
+        );
+        let one = sandbox.run(&format!("data check data --dataset {name} --json")).exits(2);
+        assert_eq!(machines(&json(&one.stdout)), [machine]);
+        let line = format!("bench eval --data data --dataset {name} --clip-seconds 1 --json");
+        let eval = json(&sandbox.run(&line).stdout);
+        assert_eq!(eval["machines"].as_array().unwrap().len(), 1);
+        assert_eq!(eval["machines"][0]["machine"], machine);
+    }
+    let ran = sandbox.run("data check data").exits(2);
+    assert!(
+        ran.stdout.contains("dcase2023: 1 section") && ran.stdout.contains("dcase2024: 1 section")
+    );
+}
+
+#[test]
+fn the_score_of_a_part_of_a_set_is_not_called_that_of_the_set() {
+    let sandbox = Sandbox::new();
+    let line = format!("bench eval --data {} --dataset dcase2023 --clip-seconds 2", e2e());
+    let ran = sandbox.run(&line).exits(0);
+    let clips = json(&sandbox.run(&format!("{line} --json")).exits(0).stdout);
+    let told = clips["overall"][0]["partial"].as_str().unwrap().to_owned();
+    assert!(told.starts_with("2 of 7 machines, "), "{told}");
+    assert!(told.ends_with(" of 400 test clips: not the official score of the set"), "{told}");
+    assert!(ran.stdout.contains(&format!("\n{told}\n")), "{}", ran.stdout);
+    let line = format!(
+        "bench run baselines --data {} --dataset dcase2023 --out run --clip-seconds 2 --samples 0",
+        e2e()
+    );
+    let ran = sandbox.run(&line);
+    assert!(ran.stdout.contains(&format!("- dcase2023 dev: {told}\n")), "{}", ran.stdout);
+    let page = String::from_utf8(sandbox.read("run/index.html")).unwrap();
+    assert!(page.contains(&told), "{page}");
+    let results = json(&String::from_utf8(sandbox.read("run/results.json")).unwrap());
+    assert_eq!(results["rows"][0]["partial"], told.as_str());
+}

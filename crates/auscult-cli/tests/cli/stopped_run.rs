@@ -14,7 +14,7 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::support::{Ran, Sandbox, clip, wav_of};
 
-const LINE: &str = "bench run p.toml --data data --out run --samples 50 --jobs 1";
+const LINE: &str = "bench run p.toml --data data --out run --samples 100 --jobs 1";
 
 /// An encoder, so that a section takes long enough to be stopped in.
 const PROTOCOL: &str = "name = 'p'\ntitle = 'P'\ndatasets = ['folder']\nclip_seconds = 1.0\n\

@@ -35,29 +35,70 @@ impl DatasetKind {
     /// The folder of this data set below a root: one with its name, or the root itself if it is
     /// the only data set wanted.
     pub fn locate(self, root: &Path, is_only_one: bool) -> Option<PathBuf> {
-        let plain = |name: &str| {
-            name.to_ascii_lowercase().replace(['_', '-', ' '], "").replace("task2", "t2")
-        };
-        let own = self.to_string();
-        let matches = |name: &str| {
-            let name = plain(name);
-            name == own || name == format!("{own}t2")
-        };
-        if root.file_name().is_some_and(|name| matches(&name.to_string_lossy())) {
+        if self.is_name_of(root) {
             return Some(root.to_owned());
         }
-        let mut below: Vec<PathBuf> = std::fs::read_dir(root)
-            .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
-            .unwrap_or_default();
-        below.sort();
-        below
+        folders_in(root)
             .into_iter()
-            .find(|path| {
-                path.is_dir()
-                    && path.file_name().is_some_and(|name| matches(&name.to_string_lossy()))
-            })
+            .find(|path| self.is_name_of(path))
             .or_else(|| (is_only_one && root.exists()).then(|| root.to_owned()))
     }
+
+    /// The data sets that have a folder of their name right below a root; none if the root itself
+    /// has the name of one.
+    pub fn named_in(root: &Path) -> Vec<Self> {
+        let named = || Self::all().filter(|kind| *kind != Self::Folder);
+        if named().any(|kind| kind.is_name_of(root)) {
+            return Vec::new();
+        }
+        let below = folders_in(root);
+        named().filter(|kind| below.iter().any(|path| kind.is_name_of(path))).collect()
+    }
+
+    /// Whether a folder is called as the data set is: `dcase2023`, `DCASE2023_task2`.
+    fn is_name_of(self, folder: &Path) -> bool {
+        let Some(name) = folder.file_name() else { return false };
+        let plain = name.to_string_lossy().to_ascii_lowercase().replace(['_', '-', ' '], "");
+        let own = self.to_string();
+        [own.clone(), format!("{own}t2"), format!("{own}task2")].contains(&plain)
+    }
+}
+
+/// The folders of the data set below roots that hold several: years share names of machines and
+/// clips, so that two of them would be read as one. Other roots stay as they are.
+pub(super) fn own_folders(
+    kind: DatasetKind,
+    roots: &[PathBuf],
+    remarks: &mut Vec<String>,
+) -> Result<Vec<PathBuf>> {
+    let own_folder = |root: &PathBuf| {
+        let named = DatasetKind::named_in(root);
+        if kind == DatasetKind::Folder || named.is_empty() {
+            return Ok(root.clone());
+        }
+        if let Some(own) = kind.locate(root, false) {
+            remarks.push(format!("{kind}: only {} is read", own.display()));
+            return Ok(own);
+        }
+        let named: Vec<String> = named.iter().map(ToString::to_string).collect();
+        let reason = format!(
+            "{} has folders of {} and none of {kind}; name the folder of the data set itself",
+            root.display(),
+            named.join(", ")
+        );
+        Err(Error::Dataset { kind: kind.to_string(), reason })
+    };
+    roots.iter().map(own_folder).collect()
+}
+
+/// The folders right below a root, sorted.
+fn folders_in(root: &Path) -> Vec<PathBuf> {
+    let mut below: Vec<PathBuf> = std::fs::read_dir(root)
+        .map(|entries| entries.flatten().map(|entry| entry.path()).collect())
+        .unwrap_or_default();
+    below.retain(|path| path.is_dir());
+    below.sort();
+    below
 }
 
 #[derive(Default)]

@@ -172,19 +172,23 @@ impl Group<'_> {
 }
 
 impl Dataset {
-    /// Reads what lies in `roots`; `truth` is the official evaluator's folder.
+    /// Reads what lies in `roots`; `truth` is the official evaluator's folder. Of a root that holds
+    /// several data sets in folders of their names, only the folder of this one is read.
     ///
     /// # Errors
     ///
     /// [`Error::Dataset`] if nothing of the data set is found, with what was looked for, or if a
     /// clip or root is there twice.
     pub fn open(kind: DatasetKind, roots: &[PathBuf], truth: Option<&Truth>) -> Result<Self> {
-        once::refuse_same_roots(kind, roots)?;
-        let (mut clips, mut remarks) = match kind {
-            DatasetKind::Dcase(year) => dcase::read(year, roots)?,
-            DatasetKind::Mimii => mimii::read(roots)?,
-            DatasetKind::Folder => folder::read(roots)?,
+        let mut remarks = Vec::new();
+        let roots = guess::own_folders(kind, roots, &mut remarks)?;
+        once::refuse_same_roots(kind, &roots)?;
+        let (mut clips, odd) = match kind {
+            DatasetKind::Dcase(year) => dcase::read(year, &roots)?,
+            DatasetKind::Mimii => mimii::read(&roots)?,
+            DatasetKind::Folder => folder::read(&roots)?,
         };
+        remarks.extend(odd);
         if let Some(truth) = truth {
             truth.apply(&mut clips, &mut remarks);
         }
