@@ -67,7 +67,7 @@ fn clips_in_two_folders_or_two_archives_are_refused() {
     for (kind, clips) in FORMS {
         let root = tempfile::tempdir().unwrap();
         write(root.path(), &clips);
-        write(root.path(), &clips.map(|clip| format!("raw/{clip}")).each_ref().map(|x| x.as_str()));
+        write(root.path(), &clips.map(|clip| format!("raw/{clip}")).each_ref().map(String::as_str));
         let error = refusal(kind, &[root.path().to_owned()]);
         assert!(error.contains("2 clips are found twice, such as "), "{error}");
         assert!(error.contains("raw") && error.contains("counts once"), "{error}");
