@@ -9,10 +9,12 @@ static ASKED: AtomicBool = AtomicBool::new(false);
 /// From now on Ctrl-C and termination ask for a clean stop; asking twice stops at once.
 pub(crate) fn watch() -> anyhow::Result<()> {
     ctrlc::set_handler(|| {
-        if ASKED.swap(true, Ordering::SeqCst) {
+        if is_asked() {
             stop_at_once();
         }
+        // Said first: once the flag is set, the program may end.
         Printer.note("stopping after the clips at hand; Ctrl-C again stops at once");
+        ASKED.store(true, Ordering::SeqCst);
     })?;
     Ok(())
 }
