@@ -70,6 +70,7 @@ impl<'a> Panel<'a> {
         let factors = largest.map(|largest| largest / f32::from(PANEL_LIMIT));
         let inverses = largest.map(|largest| f32::from(PANEL_LIMIT) / largest);
         let (mut squares, mut errors) = ([0.0; PANEL], [0.0; PANEL]);
+        rows.reserve_exact(width.div_ceil(2));
         round(copies, &inverses, &factors, &mut rows, &mut squares, &mut errors);
         // Where nothing is known, the copy says nothing.
         let (nothing, rows) = ([f32::INFINITY; PANEL], Rows::Integer(rows));
