@@ -76,14 +76,16 @@ pub(crate) fn read_clip(path: &Path) -> Result<Vec<f32>> {
 }
 
 fn read(path: PathBuf, many: usize) -> Work {
-    let first = |clip: &[f32]| clip.iter().take(100).map(|&v| f64::from(v)).collect();
+    let first = move || -> Result<Vec<f64>> {
+        Ok(read_clip(&path)?.iter().take(100).map(|&v| f64::from(v)).collect())
+    };
     if many == 1 {
-        return Box::new(move || Ok(first(&read_clip(&path)?)));
+        return Box::new(first);
     }
+    // As for the peers, no clip is kept.
     Box::new(move || {
-        let clips: Vec<_> =
-            (0..many).into_par_iter().map(|_| read_clip(&path)).collect::<Result<_>>()?;
-        Ok(first(&clips[0]))
+        let clips = (0..many).into_par_iter().map(|_| first());
+        Ok(clips.collect::<Result<Vec<_>>>()?.swap_remove(0))
     })
 }
 

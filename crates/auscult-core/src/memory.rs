@@ -243,7 +243,7 @@ impl BandMemory {
             factors.truncate(rows.len());
             Self { band: band.clone(), metric, factors }
         };
-        layout.bands().iter().map(prepare).collect()
+        parallel::map(layout.bands().len(), || (), |(), band| prepare(&layout.bands()[band]))
     }
 
     /// What queries are compared with.

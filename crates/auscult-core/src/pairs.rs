@@ -59,6 +59,11 @@ pub(crate) struct RowBuffer {
 /// they are asked for, so that memory grows with the references and not with their square.
 const MOST_KEPT: usize = 4096;
 
+/// Bands that are fitted at the same time: together they keep no more bounds than the largest one.
+pub(crate) fn bands_at_once(references: usize) -> usize {
+    (MOST_KEPT / references.max(1)).pow(2).max(1)
+}
+
 /// Bounds of narrower bands are computed again sooner than they are fetched from memory ...
 const NARROW: usize = 256;
 

@@ -75,18 +75,19 @@ impl FittedBand {
         let exact = |reference: usize| self.memory.distance_to(matrix, axis_len, query, reference);
         let mut best = BandScore::UNSCORED;
         let outline = self.outline(matrix, axis_len);
-        let radius = outline.query_radius(query);
+        let mut copy = outline.copy_of(query);
+        let radius = copy.radius;
         for first in (0..outline.count()).step_by(GROUP) {
-            let mut limits = self.limits(outline, first, &best, radius);
-            let squares = outline.squares(query, first, &limits);
+            let enough = || self.limits(outline, first, &best, radius);
+            let squares = outline.squares(&mut copy, first, enough);
             if first == 0 {
                 // The most promising one first: it rules out most others.
                 let promising = promising(&squares, &self.weights);
                 if promising < self.denominators.len() {
                     self.consider(promising, exact, &mut best);
-                    limits = self.limits(outline, first, &best, radius);
                 }
             }
+            let mut limits = self.limits(outline, first, &best, radius);
             for (panel, squares) in squares.iter().enumerate() {
                 if are_ruled_out(squares, &limits[panel]) {
                     continue;
@@ -171,14 +172,15 @@ fn square_limits(
     factor: f32,
 ) -> GroupRows {
     let mut limits = [[0.0; PANEL]; GROUP];
-    for (limits, (stretches, radii)) in limits.iter_mut().zip(stretches.iter().zip(radii)) {
-        for lane in 0..PANEL {
-            let length = (chord * stretches[lane] + radii[lane] + query_radius) * factor;
-            // A square of almost nothing may have become nothing.
-            let limit = length * length + f32::MIN_POSITIVE;
-            // Nothing, not even infinity, is above NaN.
-            limits[lane] = if limit < f32::INFINITY { limit } else { f32::NAN };
-        }
+    // One loop over all of them: of rows in rows the compiler makes gathers.
+    let places = limits.as_flattened_mut().iter_mut();
+    let known = stretches.as_flattened().iter().zip(radii.as_flattened());
+    for (place, (stretch, radius)) in places.zip(known) {
+        let length = (chord * stretch + radius + query_radius) * factor;
+        // A square of almost nothing may have become nothing.
+        let limit = length * length + f32::MIN_POSITIVE;
+        // Nothing, not even infinity, is above NaN.
+        *place = if limit < f32::INFINITY { limit } else { f32::NAN };
     }
     limits
 }

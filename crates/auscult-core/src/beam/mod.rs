@@ -15,7 +15,7 @@ pub use self::{
 };
 use crate::{
     BandScore, ClipScore, ClipVectors, Detector, Error, References, Result, Scorer, View,
-    ViewScore, groups::Groups, memory::BandMemory, parallel, spare::Buffers,
+    ViewScore, groups::Groups, memory::BandMemory, pairs, parallel, spare::Buffers,
 };
 
 impl Detector for Beam {
@@ -45,16 +45,27 @@ impl Beam {
         let views = self.prepare(&references)?;
         let mut fitted_views = Vec::with_capacity(views.len());
         let mut left_out_views = Vec::with_capacity(views.len());
-        let buffers = Buffers::default();
+        let (buffers, at_once) = (Buffers::default(), pairs::bands_at_once(references.len()));
         for (view, memories) in views {
             let matrix = references.matrix(view).unwrap_or_default();
+            let fits: Vec<_> = (0..memories.len())
+                .step_by(at_once)
+                .flat_map(|first| {
+                    let bands = &memories[first..memories.len().min(first + at_once)];
+                    parallel::map(
+                        bands.len(),
+                        || (),
+                        |(), band| {
+                            let neighbours = self.neighbours_of(first + band);
+                            self.fit_band(&bands[band], matrix, groups, neighbours, &buffers)
+                        },
+                    )
+                })
+                .collect();
             let (bands, left_out): (Vec<_>, Vec<_>) = memories
                 .into_iter()
-                .enumerate()
-                .map(|(band, memory)| {
-                    let neighbours = self.neighbours_of(band);
-                    let (fit, left_out) =
-                        self.fit_band(&memory, matrix, groups, neighbours, &buffers);
+                .zip(fits)
+                .map(|(memory, (fit, left_out))| {
                     (FittedBand::new(memory, fit, self.settings.rule), left_out)
                 })
                 .unzip();

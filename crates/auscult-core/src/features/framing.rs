@@ -125,16 +125,20 @@ fn copy_padded(samples: &[f32], position: usize, lead: usize, out: &mut [f32]) {
 const PRE_EMPHASIS: f32 = 0.97;
 
 impl Conditioning {
-    /// Conditions one frame in place and returns the mean that has to be put back into its
+    /// Conditions one frame in place and returns the offset that has to be put back into its
     /// spectrum.
     ///
     /// A plain frame keeps its mean, but not through the transform: in f32 a large offset would
     /// leave its rounding noise in every bin.
     pub(super) fn apply(self, frame: &mut [f32]) -> f32 {
         match self {
-            Self::Plain => take_mean(frame),
+            Self::Plain => {
+                let middle = middle(frame);
+                take(middle, frame);
+                middle
+            }
             Self::Kaldi => {
-                take_mean(frame);
+                take(mean(frame), frame);
                 // Backwards, so that each sample still sees its unfiltered neighbour; the first
                 // sample is its own neighbour.
                 for i in (1..frame.len()).rev() {
@@ -148,7 +152,7 @@ impl Conditioning {
 }
 
 /// Conditions and windows the frames of a span like [`Conditioning::apply`], and lays them side by
-/// side: `pairs[n]` are their samples 2n and 2n + 1. Returns the means to be put back.
+/// side: `pairs[n]` are their samples 2n and 2n + 1. Returns the offsets to be put back.
 ///
 /// The window is zero beyond the frames, and as long as `pairs`.
 pub(super) fn condition_span(
@@ -161,14 +165,14 @@ pub(super) fn condition_span(
     let (rows, zeros) = pairs.as_flattened_mut().split_at_mut(framing.frame_len);
     zeros.fill([0.0; LANES]);
     turn(Isa::best(), span, framing.hop, rows);
-    let means = means(rows);
     match conditioning {
         Conditioning::Plain => {
-            centre(&means, window, rows);
-            means
+            let middles = middles(rows);
+            centre(&middles, window, rows);
+            middles
         }
         Conditioning::Kaldi => {
-            emphasise(&means, window, rows);
+            emphasise(&means(rows), window, rows);
             [0.0; LANES]
         }
     }
@@ -203,25 +207,49 @@ fn means(rows: &[Lanes]) -> Lanes {
     means
 }
 
-/// Takes the means from every sample, and windows it.
+/// Samples of which one counts for the middle.
+const STEP: usize = 4;
+
+/// About the mean of every frame, in the order of [`middle`].
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
-fn centre(means: &Lanes, window: &[f32], rows: &mut [Lanes]) {
+fn middles(rows: &[Lanes]) -> Lanes {
+    let [mut a, mut b, mut c, mut d] = [[0.0; LANES]; SUMS];
+    let blocks = rows.as_chunks::<{ STEP * SUMS }>().0;
+    for block in blocks {
+        for lane in 0..LANES {
+            a[lane] += block[0][lane];
+            b[lane] += block[STEP][lane];
+            c[lane] += block[2 * STEP][lane];
+            d[lane] += block[3 * STEP][lane];
+        }
+    }
+    let mut middles = [0.0; LANES];
+    for lane in 0..LANES {
+        let sum = (a[lane] + b[lane]) + (c[lane] + d[lane]);
+        middles[lane] = sum / (SUMS * blocks.len().max(1)) as f32;
+    }
+    middles
+}
+
+/// Takes an offset from every sample, and windows it.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn centre(offsets: &Lanes, window: &[f32], rows: &mut [Lanes]) {
     // By fours: of single rows, compilers mix up sixteen at a time.
     let ((fours, rest), (weights, rest_weights)) = (rows.as_chunks_mut::<4>(), window.as_chunks());
     for (four, weights) in fours.iter_mut().zip(weights) {
         let four: &mut [Lanes; 4] = four;
         let weights: &[f32; 4] = weights;
         for lane in 0..LANES {
-            four[0][lane] = (four[0][lane] - means[lane]) * weights[0];
-            four[1][lane] = (four[1][lane] - means[lane]) * weights[1];
-            four[2][lane] = (four[2][lane] - means[lane]) * weights[2];
-            four[3][lane] = (four[3][lane] - means[lane]) * weights[3];
+            four[0][lane] = (four[0][lane] - offsets[lane]) * weights[0];
+            four[1][lane] = (four[1][lane] - offsets[lane]) * weights[1];
+            four[2][lane] = (four[2][lane] - offsets[lane]) * weights[2];
+            four[3][lane] = (four[3][lane] - offsets[lane]) * weights[3];
         }
     }
     let rest_weights = weights.get(fours.len()).map_or(rest_weights, <[f32; 4]>::as_slice);
     for (row, weight) in rest.iter_mut().zip(rest_weights) {
         for lane in 0..LANES {
-            row[lane] = (row[lane] - means[lane]) * weight;
+            row[lane] = (row[lane] - offsets[lane]) * weight;
         }
     }
 }
@@ -263,13 +291,24 @@ fn mean(frame: &[f32]) -> f32 {
     (((a + b) + (c + d)) / frame.len() as f64) as f32
 }
 
-/// Subtracts the frame's mean and returns it.
-fn take_mean(frame: &mut [f32]) -> f32 {
-    let mean = mean(frame);
-    for value in frame {
-        *value -= mean;
+/// About the mean, from a few samples: what is taken is put back, so any offset near it will do.
+fn middle(frame: &[f32]) -> f32 {
+    let mut sums = [0.0_f32; SUMS];
+    let blocks = frame.as_chunks::<{ STEP * SUMS }>().0;
+    for block in blocks {
+        for (sum, samples) in sums.iter_mut().zip(block.as_chunks::<STEP>().0) {
+            *sum += samples[0];
+        }
     }
-    mean
+    let [a, b, c, d] = sums;
+    ((a + b) + (c + d)) / (SUMS * blocks.len().max(1)) as f32
+}
+
+/// Subtracts an offset.
+fn take(offset: f32, frame: &mut [f32]) {
+    for value in frame {
+        *value -= offset;
+    }
 }
 
 #[cfg(test)]
