@@ -205,8 +205,9 @@ pub(crate) fn for_each_block(
 ) {
     match threads {
         Threads::One => {
-            for (index, rows) in data.chunks_mut(ROWS_AT_ONCE * stride).enumerate() {
-                work(scratch, index * ROWS_AT_ONCE, rows);
+            let at_once = balanced_rows(data.len() / stride, 1);
+            for (index, rows) in data.chunks_mut(at_once * stride).enumerate() {
+                work(scratch, index * at_once, rows);
             }
         }
         Threads::Pool => {
@@ -221,7 +222,8 @@ pub(crate) fn for_each_block(
     }
 }
 
-/// Rows in a block such that every thread gets as many blocks as the others.
+/// Rows in a block such that every thread gets as many blocks as the others, and no block is so
+/// short that it waits for the weights.
 fn balanced_rows(rows: usize, threads: usize) -> usize {
     let blocks = rows.div_ceil(ROWS_AT_ONCE).next_multiple_of(threads.max(1));
     rows.div_ceil(blocks.max(1)).next_multiple_of(TILE).clamp(TILE, ROWS_AT_ONCE)
@@ -233,6 +235,7 @@ mod tests {
 
     #[test]
     fn blocks_are_shared_out_evenly() {
+        assert_eq!(balanced_rows(496, 1), 84, "not five of 96 and one of 16");
         assert_eq!(balanced_rows(496, 2), 84, "six blocks, three a thread");
         assert_eq!(balanced_rows(496, 4), 72, "of eight blocks the last is a little shorter");
         assert_eq!(balanced_rows(5, 2), 12);
