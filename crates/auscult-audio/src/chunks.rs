@@ -82,5 +82,6 @@ impl Chunks {
     pub(crate) fn into_pcm(self, layout: &Layout, byte_len: Option<u64>) -> PcmReader {
         let Layout { encoding, sample_rate, channels } = *layout;
         PcmReader::new(Box::new(self.reader), encoding, sample_rate, channels, byte_len)
+            .starting_at(self.position)
     }
 }

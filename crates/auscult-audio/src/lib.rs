@@ -36,6 +36,9 @@ mod cut;
 
 mod clips;
 
+// 9. A file is looked at without reading its sound.
+mod header;
+
 // What can go wrong on the way.
 mod error;
 
@@ -46,6 +49,7 @@ pub use channels::{ChannelRule, MAX_CHANNELS};
 pub use clips::{ClipReader, StreamFacts};
 pub use cut::{AudioClip, Extent};
 pub use error::{Error, Result};
+pub use header::check_header;
 pub use settings::{
     CheckedReadSettings, ClipRange, MAX_CLIP_SAMPLE_RATE, MAX_CLIP_SECONDS, MAX_SAMPLE_RATE,
     MIN_SAMPLE_RATE, ReadSettings,

@@ -155,6 +155,8 @@ pub(crate) struct PcmReader {
     format: Format,
     /// Bytes of sound still to come by the header; `None` if the header does not know.
     remaining: Option<u64>,
+    /// Bytes before the sound.
+    start: u64,
     bytes: Vec<u8>,
     /// How many of `bytes` are an unfinished frame from the read before.
     carried: usize,
@@ -175,9 +177,24 @@ impl PcmReader {
             encoding,
             format: Format { sample_rate, channels, codec: encoding.name() },
             remaining: byte_len.map(|bytes| bytes - bytes % frame_bytes as u64),
+            start: 0,
             bytes: vec![0; READ_BYTES.max(frame_bytes)],
             carried: 0,
         }
+    }
+
+    /// The same with so many bytes before the sound.
+    pub(crate) fn starting_at(self, start: u64) -> Self {
+        Self { start, ..self }
+    }
+
+    /// How many frames a file of `file_len` bytes has, and how many bytes of what its header promises
+    /// it lacks.
+    pub(crate) fn found_in(&self, file_len: u64) -> (u64, u64) {
+        let found = file_len.saturating_sub(self.start);
+        let frame_bytes = (self.encoding.sample_bytes() * self.format.channels) as u64;
+        let missing = self.remaining.map_or(0, |promised| promised.saturating_sub(found));
+        (found / frame_bytes, missing)
     }
 
     pub(crate) fn format(&self) -> &Format {
@@ -213,13 +230,15 @@ impl PcmReader {
     /// The stream has no more bytes; that is an error if the header promised more.
     fn end(&self) -> Result<Block, String> {
         match self.remaining {
-            Some(missing) if missing > 0 => Err(format!(
-                "the file ends {} bytes before the sound its header promises",
-                missing - self.carried as u64
-            )),
+            Some(missing) if missing > 0 => Err(cut_off(missing - self.carried as u64)),
             _ => Ok(Block::End),
         }
     }
+}
+
+/// Why a file that lacks so many bytes is damaged.
+pub(crate) fn cut_off(missing: u64) -> String {
+    format!("the file ends {missing} bytes before the sound its header promises")
 }
 
 #[cfg(test)]

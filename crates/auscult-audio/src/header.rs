@@ -1,0 +1,81 @@
+//! Whether a file is what its header says, without reading the sound.
+
+use std::io::Read;
+
+use crate::decode::Decoder;
+use crate::input::Input;
+use crate::pcm::cut_off;
+use crate::{Error, Result};
+
+/// Reads the header of a file of `file_len` bytes and says what is wrong with the file, as far as
+/// that can be told so: of WAV and AIFF also whether the sound is cut off.
+///
+/// `start` are the first bytes of the file, so many that the header is among them; `label` names it
+/// in errors.
+///
+/// # Errors
+///
+/// As those of [`ClipReader::from_stream`](crate::ClipReader::from_stream), [`Error::NoSound`] and
+/// [`Error::Damaged`].
+pub fn check_header(
+    label: &str,
+    start: impl Read + Send + Sync + 'static,
+    file_len: u64,
+) -> Result<()> {
+    let Decoder::Pcm(reader) = Decoder::open(Input::from_stream(label, start)?)? else {
+        return Ok(());
+    };
+    let input = label.to_owned();
+    match reader.found_in(file_len) {
+        (0, 0) => Err(Error::NoSound { input }),
+        (_, 0) => Ok(()),
+        (frames, missing) => {
+            let seconds = frames as f64 / f64::from(reader.format().sample_rate);
+            Err(Error::Damaged { input, seconds, reason: cut_off(missing) })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Cursor;
+
+    use super::*;
+    use crate::testing::{Wav, fixture, noise};
+
+    /// As much of a file as a caller would read.
+    fn check(bytes: &[u8]) -> Result<()> {
+        let start = bytes[..bytes.len().min(4096)].to_vec();
+        check_header("test", Cursor::new(start), bytes.len() as u64)
+    }
+
+    #[test]
+    fn whole_files_are_good_whatever_follows_the_sound() {
+        let wav = Wav::of_samples(&noise(8_000));
+        check(&wav.bytes()).unwrap();
+        check(&[wav.bytes(), b"LIST\x04\0\0\0INFO".to_vec()].concat()).unwrap();
+        // What programs write into a pipe promises nothing.
+        check(&Wav { stated_len: Some(0), ..wav }.bytes()).unwrap();
+        check(&std::fs::read(fixture("saw16.flac")).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn the_same_is_said_as_when_all_is_read() {
+        let wav = Wav::of_samples(&noise(16_000));
+        let (whole, head) = (wav.bytes(), wav.header().len());
+        for (bytes, told) in [
+            (&whole[..0], "test: the file is empty (0 bytes)"),
+            (&whole[..20], "test: the header is damaged: the file ends"),
+            (&whole[..head], "test: damaged after 0.000 s: the file ends 32000 bytes before"),
+            (
+                &whole[..head + 16_000],
+                "test: damaged after 0.500 s: the file ends 16000 bytes before",
+            ),
+            (&Wav::of_samples(&[]).bytes()[..], "test: no sound in it"),
+            (&b"<html>not found</html>"[..], "test: not a sound file"),
+        ] {
+            let error = check(bytes).unwrap_err().to_string();
+            assert!(error.starts_with(told), "{error}");
+        }
+    }
+}
