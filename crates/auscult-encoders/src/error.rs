@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::KnownEncoder;
+
 /// The result of any fallible operation in this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -125,7 +127,8 @@ pub enum Error {
     },
     /// The weights of an encoder are not on this machine.
     #[error(
-        "the weights of {name} are not on this machine; fetch them with `auscult encoder pull {name}` or give a file with --encoder"
+        "the weights of {name} are not on this machine; fetch them with {} or give a file with --encoder",
+        pull_command(name)
     )]
     NoWeights {
         /// The encoder's name.
@@ -142,6 +145,20 @@ pub enum Error {
     /// Reading the clip or its features failed.
     #[error(transparent)]
     Core(#[from] auscult_core::Error),
+}
+
+/// The command to fetch an encoder, and where its link is if it needs one.
+fn pull_command(name: &str) -> String {
+    match KnownEncoder::named(name) {
+        Some(known) if known.source.is_empty() => {
+            format!(
+                "`{}` (`auscult encoder list` says where the link stands)",
+                known.pull_command()
+            )
+        }
+        Some(known) => format!("`{}`", known.pull_command()),
+        None => format!("`auscult encoder pull {name}`"),
+    }
 }
 
 impl Error {

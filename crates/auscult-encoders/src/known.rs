@@ -96,6 +96,19 @@ pub const KNOWN: &[KnownEncoder] = &[
 ];
 
 impl KnownEncoder {
+    /// The command that fetches it; with a place for the link where none is known here.
+    ///
+    /// ```
+    /// # use auscult_encoders::KnownEncoder;
+    /// let command = |name| KnownEncoder::named(name).map(|known| known.pull_command());
+    /// assert_eq!(command("eat").as_deref(), Some("auscult encoder pull eat-base"));
+    /// assert_eq!(command("beats-iter3").as_deref(), Some("auscult encoder pull beats-iter3 --from LINK"));
+    /// ```
+    pub fn pull_command(&self) -> String {
+        let from = if self.source.is_empty() { " --from LINK" } else { "" };
+        format!("auscult encoder pull {}{from}", self.name)
+    }
+
     /// Refuses weights of another known size, such as those of ced-tiny under the name ced-mini.
     ///
     /// # Errors

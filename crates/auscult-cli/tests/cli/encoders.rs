@@ -85,6 +85,10 @@ fn what_encoders_cannot_do_is_refused() {
             "--layer is for encoders (ced, beats, eat) and mfcc is none",
         ),
         ("--front-end beats", "fetch them with `auscult encoder pull beats-iter3-plus`"),
+        (
+            "--front-end beats-iter3",
+            "`auscult encoder pull beats-iter3 --from LINK` (`auscult encoder list`",
+        ),
         ("--front-end bees", "unknown front end \"bees\"; known: log-mel, mfcc, lpc, ced-tiny"),
         ("--front-end ced --encoder gone.pt", "cannot read gone.pt"),
         ("--front-end ced+ced", "two different ones or more"),
@@ -285,6 +289,7 @@ fn encoders_are_listed_described_checked_and_converted() {
     for (line, reason) in [
         ("encoder check junk.pt", "a damaged zip"),
         ("encoder info eat-base", "auscult encoder pull eat-base"),
+        ("encoder info beats-iter3", "fetch it: auscult encoder pull beats-iter3 --from LINK"),
         ("encoder check gone.pt", "neither a file nor an encoder"),
         ("encoder pull beats-iter3", "give the link with --from"),
         ("encoder pull bees", "unknown encoder"),

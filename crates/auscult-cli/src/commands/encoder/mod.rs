@@ -59,7 +59,10 @@ fn list(json: bool, printer: &Printer) -> anyhow::Result<()> {
         table.row([known.name.to_owned(), here, known.note.to_owned()]);
     }
     printer.text(&table.render())?;
-    printer.note("fetch one with: auscult encoder pull NAME; use a file with: --encoder FILE");
+    printer.note(
+        "fetch one with: auscult encoder pull NAME (with --from LINK where its note says so); use a file with: \
+         --encoder FILE",
+    );
     Ok(())
 }
 
@@ -80,7 +83,7 @@ fn open(text: &str) -> anyhow::Result<(String, Checkpoint)> {
     }
     let path = pulled(known).filter(|path| path.is_file());
     let Some(path) = path else {
-        anyhow::bail!("{0} is not on this machine; fetch it: auscult encoder pull {0}", known.name)
+        anyhow::bail!("{} is not on this machine; fetch it: {}", known.name, known.pull_command())
     };
     let name = path.display().to_string();
     Ok((name.clone(), Checkpoint::open(&path).context(name)?))
