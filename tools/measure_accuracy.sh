@@ -29,7 +29,7 @@ run() { # name of the result, then the arguments of bench run
     cp "$work/run-$name"/{results.json,results.md,index.html} "$out/$name/"
 }
 
-for protocol in table-3 table-5 figure-windows figure-k diagnostics genrep baselines; do
+for protocol in table-3 table-5 figure-windows figure-k figure-mimii diagnostics genrep baselines my-folder; do
     run "synthetic-$protocol" "$protocol" --data synthetic --dataset folder
 done
 # Networks see every frame a hundred times: few clips of 2 s keep it to minutes.
