@@ -37,6 +37,11 @@ impl Table {
         self.rows.push(cells.into_iter().map(cell).collect());
     }
 
+    /// Whether it has no rows.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
     /// The table as text, one line a row.
     pub(crate) fn render(&self) -> String {
         let widths: Vec<usize> = self

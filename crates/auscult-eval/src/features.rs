@@ -68,7 +68,7 @@ impl Features {
         &self.front_end
     }
 
-    /// The vectors of every file, in order and on all cores; an error in words where a file could
+    /// The vectors of every file, in order and on all cores; the reason in words where a file could
     /// not be used. `done` hears of each file, and stops the work by returning `false`: `None` then.
     pub fn of(
         &self,
@@ -81,7 +81,7 @@ impl Features {
             .par_iter()
             .map_init(worker, |(extractor, vectors), file| {
                 let found = self.of_file(file, archives, &mut **extractor, vectors);
-                done().then(|| found.map_err(|reason| named(&file.label(), reason)))
+                done().then_some(found)
             })
             .collect()
     }
@@ -144,11 +144,6 @@ impl Features {
         let views = views.iter().zip(values.chunks_exact(axis_len)).map(of_view).collect();
         ClipVectors::from_views(views).ok()
     }
-}
-
-/// A reason with the file's name in it.
-fn named(file: &str, reason: String) -> String {
-    if reason.contains(file) { reason } else { format!("{file}: {reason}") }
 }
 
 /// Changes when the form of the files or what stands in them changes.

@@ -10,7 +10,8 @@
 //! 6. [`protocol`]: what to run on which data, as a file.
 //! 7. [`run`]: systems on data sets, and tables, pages and files from it.
 //!
-//! Beside them [`fetch`] brings large files from elsewhere, for data sets and encoders.
+//! Beside them [`fetch`] brings large files from elsewhere, for data sets and encoders, and [`problems`]
+//! tells of files that cannot be used.
 
 pub mod datasets;
 pub mod diagnostics;
@@ -18,8 +19,10 @@ mod error;
 pub mod features;
 pub mod fetch;
 pub mod metrics;
+pub mod problems;
 pub mod protocol;
 pub mod run;
 pub mod systems;
+mod words;
 
 pub use crate::error::{Error, Result};

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, Result,
     datasets::DatasetKind,
-    systems::{BackEnd, Sweep, SystemSettings, precision_text},
+    systems::{BackEnd, Sweep, SystemSettings, Written, precision_text},
 };
 
 /// A protocol as written in TOML: one table or figure.
@@ -122,6 +122,7 @@ impl Protocol {
     /// What is wrong, in words.
     pub fn parse(text: &str) -> std::result::Result<Self, String> {
         let mut protocol: Self = toml::from_str(text).map_err(|error| in_one_line(text, &error))?;
+        protocol.refuse_without_effect(text)?;
         if let Some(sweep) = &protocol.sweep {
             sweep.check().map_err(|error| error.to_string())?;
             let (fusions, others): (Vec<_>, Vec<_>) =
@@ -130,17 +131,30 @@ impl Protocol {
                 .iter()
                 .flat_map(|system| {
                     // A system that stands still is the line the others are compared with.
-                    if system.series == "baseline" {
-                        vec![system.clone()]
-                    } else {
-                        sweep.expand(system)
-                    }
+                    if system.is_baseline() { vec![system.clone()] } else { sweep.expand(system) }
                 })
                 .chain(fusions)
                 .collect();
         }
         protocol.check()?;
         Ok(protocol)
+    }
+
+    /// Refuses settings of systems that nothing looks at; only the text tells what was written.
+    fn refuse_without_effect(&self, text: &str) -> std::result::Result<(), String> {
+        let written: toml::Table =
+            toml::from_str(text).map_err(|error| in_one_line(text, &error))?;
+        let written = written.get("system").and_then(toml::Value::as_array);
+        let written = written.into_iter().flatten().filter_map(toml::Value::as_table);
+        for (system, settings) in self.systems.iter().zip(written) {
+            let back_end = system.back_end;
+            let stands_still = system.is_baseline() || back_end == BackEnd::Fusion;
+            let sweep = self.sweep.as_ref().filter(|_| !stands_still);
+            if let Some(what) = (Written { back_end, settings, sweep }).without_effect() {
+                return Err(format!("{:?}: {what}", system.name));
+            }
+        }
+        Ok(())
     }
 
     fn check(&self) -> std::result::Result<(), String> {
@@ -219,15 +233,21 @@ mod tests {
             ),
             ("[[system]]\nname = 'x'\nneighbours = -1", "line 6: invalid value"),
             (
-                "[[system]]\nname = 'x'\ncomponents = 0",
+                "[[system]]\nname = 'x'\nback_end = 'gmm'\ncomponents = 0",
                 "\"x\": components must be at least 1, got 0",
             ),
-            ("[[system]]\nname = 'x'\nshrinkage = 1.5", "\"x\": shrinkage must be 0 to 1, got 1.5"),
-            ("[[system]]\nname = 'x'\nvariance_share = nan", "variance_share must be above 0"),
+            (
+                "[[system]]\nname = 'x'\nback_end = 'mahalanobis'\nshrinkage = 1.5",
+                "\"x\": shrinkage must be 0 to 1, got 1.5",
+            ),
+            (
+                "[[system]]\nname = 'x'\nback_end = 'pca-residual'\nvariance_share = nan",
+                "variance_share must be above 0",
+            ),
             ("[[system]]\nname = 'x'\nband_percent = 0.5", "band share in % must be 1 to 100"),
             (
                 "[[system]]\nname = 'x'\nneighbours = 0\ndensity_exponent = 'auto'",
-                "density_exponent must be a number where neighbours is 0",
+                "\"x\": density_exponent has no effect where neighbours is 0",
             ),
             (
                 "[[diagnostics]]\nfront_end = 'mfcc'\nband_widths = [0]",
@@ -245,6 +265,40 @@ mod tests {
         let error =
             Protocol::parse("name = 'a'\ntitle = 'b'\ndatasets = ['dcase2019']").unwrap_err();
         assert!(error.contains("one of dcase2020"), "{error}");
+    }
+
+    #[test]
+    fn settings_without_effect_are_refused_by_name() {
+        let head = "name = 'a'\ntitle = 'b'\ndatasets = ['folder']\n";
+        let sweep = "[sweep]\nparameter = 'band-percent'\nvalues = [10]\naxis = 'w'\n";
+        for (text, message) in [
+            (
+                "[[system]]\nname = 'x'\nback_end = 'gmm'\nneighbours = 4".to_owned(),
+                "\"x\": neighbours has no effect on back_end = \"gmm\"; leave it out, it is for nearest, genrep",
+            ),
+            (
+                "[[system]]\nname = 'x'\ncomponents = 4".to_owned(),
+                "components has no effect on back_end = \"nearest\"; leave it out, it is for gmm, k-means",
+            ),
+            ("[[system]]\nname = 'x'\nmixup = 'all'".to_owned(), "it is for genrep"),
+            (
+                "[[system]]\nname = 'x'\nband_width = 9\nband_percent = 10".to_owned(),
+                "band_percent has no effect beside band_width",
+            ),
+            (
+                format!("{sweep}[[system]]\nname = 'x'\nband_width = 9"),
+                "band_width cannot stand beside the sweep of band-percent",
+            ),
+            (
+                format!("{sweep}[[system]]\nname = 'x'\nback_end = 'gmm'"),
+                "the sweep of band-percent has no effect on back_end = \"gmm\"",
+            ),
+        ] {
+            let error = Protocol::parse(&format!("{head}{text}")).unwrap_err();
+            assert!(error.contains(message), "{error}");
+        }
+        let baseline = "[[system]]\nname = 'x'\nback_end = 'gmm'\nseries = 'baseline'";
+        Protocol::parse(&format!("{head}{sweep}{baseline}")).unwrap();
     }
 
     #[test]

@@ -186,7 +186,10 @@ fn hidden_clips_get_label_and_domain_from_the_evaluator() {
     let second = find(&dataset, "section_00_test_0002.wav");
     assert_eq!((second.label, second.domain), (Some(Label::Normal), Some(Domain::Source)));
     assert!(
-        dataset.remarks().iter().any(|remark| remark.contains("1 hidden test clips are not in"))
+        dataset
+            .remarks()
+            .iter()
+            .any(|remark| remark == "not in the ground truth: 1 hidden test clip")
     );
     let error = Truth::open(root.path()).unwrap_err().to_string();
     assert!(error.contains("no ground_truth_data folder"), "{error}");
@@ -422,10 +425,10 @@ fn machines_of_no_year_are_told_where_they_are_evaluated_and_where_they_are_left
         let mut dataset = open(Year::Y2023, root.path());
         dataset.keep(&owned(machines), &owned(sets)).map(|()| dataset.remarks())
     };
-    let evaluated = "not of dcase2023, evaluated all the same: mill";
+    let evaluated = "not of dcase2023, evaluated all the same: mill 00";
     assert_eq!(keep(&[], &[]).unwrap(), [evaluated]);
     assert_eq!(keep(&["mill"], &[]).unwrap(), [evaluated]);
-    let left_out = "not of dcase2023, in none of its splits and left out: mill";
+    let left_out = "not of dcase2023, in none of its splits and left out: mill 00";
     assert_eq!(keep(&[], &["dev"]).unwrap(), [left_out]);
     assert!(keep(&["fan"], &["dev"]).unwrap().is_empty());
     let error = keep(&[], &["eval"]).unwrap_err().to_string();
@@ -436,13 +439,13 @@ fn machines_of_no_year_are_told_where_they_are_evaluated_and_where_they_are_left
 fn names_of_another_year_are_told() {
     let root = tempfile::tempdir().unwrap();
     write(root.path(), &["fan/train/section_00_source_train_normal_0000_x.wav"]);
-    let told = "1 clips are named as in DCASE 2021 and later, such as section_00_source";
+    let told = "named as in DCASE 2021 and later: 1 clip, such as section_00_source";
     assert!(open(Year::Y2020, root.path()).remarks()[0].starts_with(told));
     assert!(open(Year::Y2023, root.path()).remarks().is_empty());
     let root = tempfile::tempdir().unwrap();
     write(root.path(), &["fan/train/normal_id_00_00000000.wav"]);
     assert!(open(Year::Y2020, root.path()).remarks().is_empty());
-    let told = "1 clips are named as in DCASE 2020, such as normal_id_00_00000000.wav";
+    let told = "named as in DCASE 2020: 1 clip, such as normal_id_00_00000000.wav";
     assert!(open(Year::Y2023, root.path()).remarks()[0].starts_with(told));
 }
 
@@ -475,4 +478,84 @@ fn of_a_root_with_several_years_only_the_one_asked_for_is_read() {
         error.contains("has folders of dcase2023, dcase2024, mimii and none of dcase2022"),
         "{error}"
     );
+}
+
+/// Headers only: that sound follows which is no sound is for those who read it.
+#[test]
+fn files_that_are_missing_empty_or_cut_off_are_named_also_in_archives() {
+    let root = tempfile::tempdir().unwrap();
+    let recipe = TreeRecipe {
+        machines: vec![Machine::Fan],
+        layout: Layout::Dcase,
+        train: PerDomain { source: 3, target: 1 },
+        test_normal: PerDomain { source: 1, target: 1 },
+        test_anomalous: PerDomain { source: 1, target: 1 },
+        visits: 1,
+        seconds: 0.5,
+        ..TreeRecipe::default()
+    };
+    let tree = root.path().join("tree");
+    write_tree(&tree, &recipe, &mut |_, _| {}).unwrap();
+    let unusable = |root: &Path| CheckReport::of(&open(Year::Y2023, root)).unusable;
+    assert_eq!(unusable(&tree), []);
+    let train = tree.join("fan/train");
+    let mut names: Vec<PathBuf> =
+        fs::read_dir(&train).unwrap().map(|entry| entry.unwrap().path()).collect();
+    names.sort();
+    let whole = fs::read(&names[0]).unwrap();
+    fs::write(&names[0], b"").unwrap();
+    fs::write(&names[1], &whole[..whole.len() - 100]).unwrap();
+    fs::write(&names[2], b"<html>not found</html>").unwrap();
+    let told = |root: &Path| -> Vec<String> {
+        unusable(root).into_iter().map(|problem| problem.reason).collect()
+    };
+    let wanted = ["the file is empty", "damaged after", "not a sound file this program knows"];
+    let is_told = |reasons: &[String]| {
+        reasons.len() == 3 && reasons.iter().zip(wanted).all(|(got, want)| got.starts_with(want))
+    };
+    assert!(is_told(&told(&tree)), "{:?}", told(&tree));
+    assert_eq!(unusable(&tree)[0].file, names[0].display().to_string());
+    assert!(!CheckReport::of(&open(Year::Y2023, &tree)).complete);
+    let packed = root.path().join("packed");
+    fs::create_dir(&packed).unwrap();
+    let mut archive = zip::ZipWriter::new(File::create(packed.join("dev_fan.zip")).unwrap());
+    for path in &names {
+        let name = path.strip_prefix(&tree).unwrap().to_str().unwrap();
+        archive.start_file(name, zip::write::SimpleFileOptions::default()).unwrap();
+        archive.write_all(&fs::read(path).unwrap()).unwrap();
+    }
+    archive.finish().unwrap();
+    assert!(is_told(&told(&packed)), "{:?}", told(&packed));
+}
+
+#[test]
+fn nothing_is_called_known_that_is_not_compared() {
+    let agreement = |year: Year, names: &[String]| {
+        let root = tempfile::tempdir().unwrap();
+        write(root.path(), &names.iter().map(String::as_str).collect::<Vec<_>>());
+        let found = CheckReport::of(&open(year, root.path())).sections;
+        let found = found.iter().find(|section| section.machine == "fan").unwrap();
+        (found.agreement(), found.problems.clone())
+    };
+    let train = |domain: &str, count: usize| {
+        let name = move |at| {
+            format!("fan/train/section_00_{}_train_normal_{at:04}_x.wav", domain.to_owned())
+        };
+        (0..count).map(name).collect::<Vec<_>>()
+    };
+    let mut names = [train("source", 1000), train("target", 3)].concat();
+    names.push("fan/source_test/section_00_source_test_normal_0000.wav".to_owned());
+    let (said, problems) = agreement(Year::Y2021, &names);
+    assert_eq!((said, problems.len()), ("training clips as known, test clips not known", 0));
+    names.push("fan/train/section_00_target_train_normal_0003_x.wav".to_owned());
+    assert_eq!(
+        agreement(Year::Y2021, &names).1,
+        ["4 training clips of the target domain, known are 3"]
+    );
+    let test = (0..1342).map(|at| format!("fan/test/id_01_{at:08}.wav"));
+    let names: Vec<String> =
+        test.chain(["fan/train/normal_id_01_00000000.wav".to_owned()]).collect();
+    let (said, problems) = agreement(Year::Y2020, &names);
+    assert_eq!(said, "test clips of all ids as known, training clips not known");
+    assert!(problems[0].starts_with("1342 test clips without a label"), "{problems:?}");
 }

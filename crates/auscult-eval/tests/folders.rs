@@ -8,6 +8,7 @@ use std::path::Path;
 use auscult_eval::{
     datasets::{CheckReport, Dataset, DatasetClip, DatasetKind, Split},
     metrics::{Domain, Label},
+    problems::grouped,
 };
 
 use crate::trees::{table, write};
@@ -97,4 +98,20 @@ fn a_manifest_without_labels_says_so_and_what_to_add() {
     assert!(report.remarks[0].contains("manifest.csv has no column label"), "{report:?}");
     let told = &report.sections[0].problems[0];
     assert!(told.contains("fill the column label") && !told.contains("--truth"), "{told}");
+}
+
+#[test]
+fn rows_of_a_manifest_without_a_file_are_told() {
+    let root = tempfile::tempdir().unwrap();
+    let rows: Vec<String> = (0..12).map(|at| format!("{at}.wav,train,normal\n")).collect();
+    let rows = rows.concat();
+    table(root.path(), "manifest.csv", &format!("path,split,label\n{rows}"));
+    let roots = [root.path().to_owned()];
+    let report = CheckReport::of(&Dataset::open(DatasetKind::Folder, &roots, None).unwrap());
+    assert_eq!((report.unusable.len(), report.complete), (12, false));
+    let lines = grouped(&report.unusable);
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("12 files: cannot be read: "), "{lines:?}");
+    assert!(lines[0].ends_with("7.wav and 2 more"), "{lines:?}");
+    assert_eq!(report.sections[0].name(), "all clips");
 }

@@ -2,8 +2,11 @@
 
 use std::{collections::BTreeSet, fmt::Write, path::PathBuf};
 
-use auscult_eval::datasets::{
-    CheckReport, Dataset, DatasetKind, DownloadSettings, GroupCounts, Truth, download, plan,
+use auscult_eval::{
+    datasets::{
+        CheckReport, Dataset, DatasetKind, DownloadSettings, GroupCounts, Truth, download, plan,
+    },
+    problems::grouped,
 };
 
 use crate::{
@@ -114,11 +117,7 @@ fn words(report: &CheckReport) -> String {
             classes,
             ..
         } = found;
-        let remark = match (found.problems.is_empty(), found.known) {
-            (false, _) => "see below".to_owned(),
-            (true, Some(_)) => "as known".to_owned(),
-            (true, None) => "no known counts".to_owned(),
-        };
+        let remark = if found.problems.is_empty() { found.agreement() } else { "see below" };
         let [a, b, c, d] = test.map(|count| count.to_string());
         table.row([
             set.clone(),
@@ -132,7 +131,7 @@ fn words(report: &CheckReport) -> String {
             d,
             unlabelled.to_string(),
             classes.to_string(),
-            remark,
+            remark.to_owned(),
         ]);
     }
     let mut text = format!("{}: {}\n\n", report.dataset, count(report.sections.len(), "section"));
@@ -140,9 +139,11 @@ fn words(report: &CheckReport) -> String {
     text += "\n";
     for found in &report.sections {
         for problem in &found.problems {
-            let name = format!("{} {}", found.machine, found.section);
-            let _ = writeln!(text, "{}: {problem}", name.trim());
+            let _ = writeln!(text, "{}: {problem}", found.name());
         }
+    }
+    for problem in grouped(&report.unusable) {
+        let _ = writeln!(text, "{problem}");
     }
     for (set, machines) in &report.missing {
         if !machines.is_empty() {

@@ -57,9 +57,11 @@ fn words(report: &MetricsReport) -> String {
         text += &section_table(&report.sections).render();
         text += "\n";
     }
-    text += &pooled_table(report).render();
-    text += "\n";
-    text += &official_table(&report.official_scores).render();
+    // With one class there is nothing to fill them with.
+    let tables = [pooled_table(report), official_table(&report.official_scores)];
+    let tables: Vec<String> =
+        tables.iter().filter(|table| !table.is_empty()).map(Table::render).collect();
+    text += &tables.join("\n");
     if let Some(f1) = &report.f1_over_thresholds {
         let _ = writeln!(
             text,
@@ -79,7 +81,7 @@ fn words(report: &MetricsReport) -> String {
             percent(Some(figures.false_alarm_rate)),
         );
     }
-    text
+    format!("{}\n", text.trim_end())
 }
 
 /// The figures of each section, in %.

@@ -208,7 +208,10 @@ fn sweeps_and_diagnostics_have_their_figures() {
         let told =
             format!("- not run: beats-iter3 ({missing} systems): the weights of beats-iter3 are");
         assert_eq!(ran.stdout.matches(&told).count(), 1, "{}", ran.stdout);
-        assert!(!ran.stdout.contains("| beats") && ran.stderr.contains("encoder pull beats-iter3"));
+        assert!(
+            !ran.stdout.contains("| beats")
+                && ran.stderr.contains("encoder pull beats-iter3 --from LINK")
+        );
         String::from_utf8(sandbox.read(&format!("{protocol}/index.html"))).unwrap()
     };
     let page = run("figure-k", 30);

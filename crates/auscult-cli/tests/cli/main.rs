@@ -13,6 +13,7 @@ mod bench;
 
 /// Encoders as front ends, their weights, and several front ends at once.
 mod encoders;
+mod evaluation_notes;
 /// Vectors for other tools: npy, npz and CSV, equal to those of the library.
 mod features;
 /// From recordings to a model to verdicts, as in the first lines of `auscult --help`.

@@ -109,8 +109,14 @@ fn one_class_and_unlabelled_clips_give_what_can_be_given_and_say_why_not_more() 
         .says("no AUC: among the labelled clips is no anomaly");
     let got: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert!(got["auc"].is_null());
+    // No heads of tables that have no rows.
+    let ran = sandbox.run("metrics one.csv").exits(2);
+    assert_eq!(ran.stdout, "2 labelled clips: 2 normal, 0 anomalous\n");
     sandbox.write("hidden.csv", "path,label,score\na,,1\nb,0,2\nc,1,3\n");
-    let ran = sandbox.run("metrics hidden.csv --json").exits(0).says("1 clips have no label");
+    let ran = sandbox
+        .run("metrics hidden.csv --json")
+        .exits(0)
+        .says("without a label and in no figure: 1 clip;");
     let got: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!((got["auc"].as_f64(), got["unlabelled"].as_u64()), (Some(1.0), Some(1)));
 }

@@ -118,6 +118,7 @@ fn bench_eval_prints_machines_and_overall_figures() {
             "pauc",
             "auc_source",
             "auc_target",
+            "mean_over_sections",
             "overall",
             "official_scores_over_all",
             "machines",
@@ -125,6 +126,7 @@ fn bench_eval_prints_machines_and_overall_figures() {
             "remarks",
         ],
     );
+    assert_eq!(got["mean_over_sections"]["auc"], got["auc"]);
     let machine = &got["machines"][0];
     has(machine, &["machine", "section", "set", "train", "normal", "anomalous", "auc", "d_prime"]);
     assert_eq!((&machine["machine"], &machine["train"]), (&"fan".into(), &12.into()));
@@ -149,7 +151,7 @@ fn bench_run_compare_and_submit_and_data_check_keep_their_forms() {
     let rows = json(&sandbox.run("bench compare run run --system a --against b --json").exits(0));
     let row = &rows[0];
     has(row, &["dataset", "set", "first", "second", "clips", "first_score", "second_score"]);
-    has(row, &["difference", "interval", "p_value"]);
+    has(row, &["measure", "difference", "interval", "p_value"]);
     sandbox.run("bench submit run --out sub").exits(2).says("name one with --system: \"a\", \"b\"");
     sandbox.run("bench submit run --system b --out sub").exits(0);
     assert!(sandbox.path("sub/decision_result_fan_section_00_test.csv").is_file());

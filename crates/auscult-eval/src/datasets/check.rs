@@ -4,8 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
-use super::{Dataset, DatasetKind, Group, Known, Set, Year};
-use crate::metrics::{Domain, Label};
+use super::{Dataset, DatasetKind, Group, Known, Set, Year, headers};
+use crate::{
+    metrics::{Domain, Label},
+    problems::FileProblem,
+    words::{count, got_of},
+};
 
 /// How many clips a section has.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -29,6 +33,9 @@ pub struct GroupCounts {
     pub classes: usize,
     /// The known counts, where there are such.
     pub known: Option<Known>,
+    /// How many test clips all sections of the machine are known to have together, where only that
+    /// is known.
+    pub known_test_total: Option<usize>,
     /// What is wrong, in sentences.
     pub problems: Vec<String>,
 }
@@ -52,14 +59,36 @@ pub struct CheckReport {
     pub classes_as_known: Option<bool>,
     /// What was odd while reading.
     pub remarks: Vec<String>,
-    /// Whether counts are those known, as far as they are known.
+    /// Files that are not there, are empty or cut off, or have a header that makes no sense.
+    pub unusable: Vec<FileProblem>,
+    /// Whether counts are those known, as far as they are known, and every file can be used.
     pub complete: bool,
     /// A fingerprint of names, splits, labels and domains.
     pub fingerprint: String,
 }
 
+impl GroupCounts {
+    /// What the counts agree with if there are no problems.
+    pub fn agreement(&self) -> &'static str {
+        match (self.known, self.known_test_total) {
+            (Some(Known { test: Some(_), .. }), _) => "as known",
+            (Some(_), _) => "training clips as known, test clips not known",
+            (None, Some(_)) => "test clips of all ids as known, training clips not known",
+            (None, None) => "no known counts",
+        }
+    }
+
+    /// `fan 00`, for people; some data have neither machines nor sections.
+    pub fn name(&self) -> String {
+        match format!("{} {}", self.machine, self.section).trim() {
+            "" => "all clips".to_owned(),
+            name => name.to_owned(),
+        }
+    }
+}
+
 impl CheckReport {
-    /// Looks at a data set.
+    /// Looks at a data set: its names, and the headers of its files.
     pub fn of(dataset: &Dataset) -> Self {
         let mut sections: Vec<GroupCounts> =
             dataset.groups().iter().map(|group| counts(dataset.kind, group)).collect();
@@ -75,7 +104,9 @@ impl CheckReport {
         let all_there = missing.values().all(Vec::is_empty) && sections.iter().all(is_trained);
         let classes_as_known =
             known_classes.filter(|_| all_there).map(|known: usize| known == classes);
-        let complete = sections.iter().all(|section| section.problems.is_empty())
+        let unusable = headers::unusable(&dataset.clips);
+        let complete = unusable.is_empty()
+            && sections.iter().all(|section| section.problems.is_empty())
             && missing.values().all(Vec::is_empty)
             && classes_as_known != Some(false);
         Self {
@@ -86,6 +117,7 @@ impl CheckReport {
             known_classes,
             classes_as_known,
             remarks: dataset.remarks(),
+            unusable,
             complete,
             fingerprint: dataset.fingerprint(),
             sections,
@@ -133,8 +165,8 @@ fn problems(kind: DatasetKind, found: &GroupCounts, group: &Group<'_>) -> Vec<St
     }
     if found.unlabelled > 0 {
         problems.push(format!(
-            "{} test clips without a label: scores only, no metric; {}",
-            found.unlabelled,
+            "{} without a label: scores only, no metric; {}",
+            count(found.unlabelled, "test clip"),
             kind.advice_on_labels()
         ));
     }
@@ -145,14 +177,15 @@ fn problems(kind: DatasetKind, found: &GroupCounts, group: &Group<'_>) -> Vec<St
     ];
     for (domain, got, wanted) in train {
         if got != wanted && !group.train.is_empty() {
-            problems.push(format!("{got} of {wanted} training clips of the {domain} domain"));
+            let what = format!("training clips of the {domain} domain");
+            problems.push(got_of(got, wanted, &what));
         }
     }
     let total: usize = known.test.iter().flatten().sum();
     match known.test {
         Some(_) if group.test.is_empty() => {}
         Some(_) if found.unlabelled > 0 && group.test.len() != total => {
-            problems.push(format!("{} of {total} test clips", group.test.len()));
+            problems.push(got_of(group.test.len(), total, "test clips"));
         }
         Some(wanted) if found.unlabelled == 0 && found.test != wanted => problems.push(format!(
             "test clips {:?}, known are {wanted:?} (source normal, source anomalous, target normal, target anomalous)",
@@ -189,11 +222,15 @@ fn check_totals(year: Year, sections: &mut [GroupCounts]) {
             |found: &&mut GroupCounts| found.set == "eval" && found.machine == *machine;
         let tested = |found: &GroupCounts| found.test.iter().sum::<usize>() + found.unlabelled;
         let total: usize = sections.iter_mut().filter(of_machine).map(|found| tested(found)).sum();
+        for found in sections.iter_mut().filter(of_machine) {
+            found.known_test_total = Some(known);
+        }
         if total == known || total == 0 {
             continue;
         }
         if let Some(first) = sections.iter_mut().find(|found| of_machine(found)) {
-            first.problems.push(format!("{total} of {known} test clips of {machine} in all ids"));
+            let what = format!("test clips of {machine} in all ids");
+            first.problems.push(got_of(total, known, &what));
         }
     }
 }

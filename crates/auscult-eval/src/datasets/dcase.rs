@@ -10,6 +10,7 @@ use super::{
 use crate::{
     Result,
     metrics::{Domain, Label},
+    words::count,
 };
 
 /// Clips and remarks.
@@ -63,8 +64,8 @@ pub(super) fn read(year: Year, roots: &[PathBuf]) -> Result<Found> {
     )?;
     if let Some(first) = odd_names.first() {
         remarks.push(format!(
-            "{} clips have names of no known form and are left out, such as {first}",
-            odd_names.len()
+            "left out, with names of no known form: {}, such as {first}",
+            count(odd_names.len(), "clip")
         ));
     }
     remark_on_names(year, &clips, &mut remarks);
@@ -202,8 +203,8 @@ fn remark_on_names(year: Year, clips: &[(DatasetClip, Folder)], remarks: &mut Ve
     if let Some(first) = foreign.first() {
         let other = if year == Year::Y2020 { "2021 and later" } else { "2020" };
         remarks.push(format!(
-            "{} clips are named as in DCASE {other}, such as {first}; if they are, say so with --dataset",
-            foreign.len()
+            "named as in DCASE {other}: {}, such as {first}; if they are, say so with --dataset",
+            count(foreign.len(), "clip")
         ));
     }
 }

@@ -10,6 +10,7 @@ mod dcase;
 mod download;
 mod folder;
 mod guess;
+mod headers;
 mod known;
 mod mimii;
 mod names;
@@ -204,22 +205,21 @@ impl Dataset {
     /// What is odd about the data, in sentences.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = self.remarks.clone();
-        let foreign = self.foreign_machines();
+        let foreign = self.foreign_sections();
         if !foreign.is_empty() {
-            remarks.push(format!(
-                "not of {}, evaluated all the same: {}",
-                self.kind,
-                foreign.into_iter().collect::<Vec<_>>().join(", ")
-            ));
+            remarks.push(format!("not of {}, evaluated all the same: {foreign}", self.kind));
         }
         remarks
     }
 
-    /// Machines that a year of DCASE does not have: they are in none of its parts.
-    fn foreign_machines(&self) -> BTreeSet<&str> {
+    /// Machines and sections that a year of DCASE does not have: they are in none of its parts. The
+    /// machine alone may be one of the year's.
+    fn foreign_sections(&self) -> String {
         let is_foreign =
             |clip: &&DatasetClip| matches!(self.kind, DatasetKind::Dcase(_)) && clip.set.is_empty();
-        self.clips.iter().filter(is_foreign).map(|clip| clip.machine.as_str()).collect()
+        let name = |clip: &DatasetClip| format!("{} {}", clip.machine, clip.section);
+        let names: BTreeSet<String> = self.clips.iter().filter(is_foreign).map(name).collect();
+        names.iter().map(|name| name.trim()).collect::<Vec<_>>().join(", ")
     }
 
     /// Keeps the machines and parts that are asked for; an empty list keeps all.
@@ -236,11 +236,10 @@ impl Dataset {
         if sets.is_empty() {
             return Ok(());
         }
-        let foreign = self.foreign_machines();
+        let foreign = self.foreign_sections();
         if !foreign.is_empty() {
-            let names = foreign.into_iter().collect::<Vec<_>>().join(", ");
             let remark =
-                format!("not of {}, in none of its splits and left out: {names}", self.kind);
+                format!("not of {}, in none of its splits and left out: {foreign}", self.kind);
             self.remarks.push(remark);
         }
         self.clips.retain(|clip| sets.contains(&clip.set));

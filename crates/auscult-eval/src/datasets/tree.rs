@@ -45,6 +45,18 @@ impl ClipFile {
         }
     }
 
+    /// The first bytes of the file, so many at most, and how many it has.
+    pub(super) fn start(&self, most: u64, archives: &Archives) -> Result<(Vec<u8>, u64)> {
+        match self {
+            Self::Plain(path) => {
+                let file = File::open(path).map_err(Error::read(path))?;
+                let len = file.metadata().map_err(Error::read(path))?.len();
+                Ok((bounded(file.take(most), most, path)?, len))
+            }
+            Self::Archived { archive, entry } => archives.start(most, archive, entry),
+        }
+    }
+
     /// The path as shown to users.
     pub fn label(&self) -> String {
         match self {
@@ -89,6 +101,14 @@ impl Archives {
         let entry = archive.by_name(entry).map_err(|error| damaged(path, &error))?;
         let size = entry.size();
         bounded(entry, size, path)
+    }
+
+    fn start(&self, most: u64, path: &Path, entry: &str) -> Result<(Vec<u8>, u64)> {
+        let archive = self.archive(path)?;
+        let mut archive = archive.lock().unwrap_or_else(PoisonError::into_inner);
+        let entry = archive.by_name(entry).map_err(|error| damaged(path, &error))?;
+        let len = entry.size();
+        Ok((bounded(entry.take(most), most, path)?, len))
     }
 }
 

@@ -10,6 +10,7 @@ use super::{DatasetClip, DatasetKind, Split, guess::year_in, parse_name};
 use crate::{
     Error, Result,
     metrics::{Domain, Label},
+    words::count,
 };
 
 /// Machine, section, domain where the name tells it, and number: what names a hidden clip.
@@ -139,11 +140,13 @@ impl Truth {
             }
         }
         if unknown > 0 {
-            remarks.push(format!("{unknown} hidden test clips are not in the ground truth"));
+            let clips = count(unknown, "hidden test clip");
+            remarks.push(format!("not in the ground truth: {clips}"));
         }
         if disagreeing > 0 {
             remarks.push(format!(
-                "{disagreeing} test clips have another label in their name than in the ground truth, which counts"
+                "another label in the name than in the ground truth, which counts: {}",
+                count(disagreeing, "test clip")
             ));
         }
     }

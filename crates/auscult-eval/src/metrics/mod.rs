@@ -23,7 +23,7 @@ pub use self::{
     },
     means::{arithmetic_mean, harmonic_mean},
     official::{OfficialScores, SectionFigures},
-    report::{MetricsReport, ReportSettings},
+    report::{MetricsReport, ReportSettings, mean_over_sections},
     roc::{auc, partial_auc, partial_auc_dcase2020},
     scores_file::{ScoredClip, read_scores},
     separation::{Separation, separation},

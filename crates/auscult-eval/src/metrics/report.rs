@@ -9,7 +9,7 @@ use super::{
     Intervals, OfficialScores, ScoreSet, Scored, ScoredClip, SectionFigures, arithmetic_mean,
     f1_over_thresholds, harmonic_mean,
 };
-use crate::Result;
+use crate::{Result, words::count};
 
 /// What a report is made with.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -88,7 +88,7 @@ impl MetricsReport {
             official_score_ci95: half("auc").zip(half("pauc")).map(|(a, b)| f64::midpoint(a, b)),
             intervals,
             official_scores: OfficialScores::of(&sections, &sets),
-            mean_over_sections: over_sections(&sections, arithmetic_mean),
+            mean_over_sections: mean_over_sections(&sections),
             harmonic_mean_over_sections: over_sections(&sections, harmonic_mean),
             remarks: remarks(&pooled, &all, unlabelled),
             sections,
@@ -130,6 +130,11 @@ const AREAS: [NamedFigure; 10] = [
     ("pauc_target_same_domain", |f| f.pauc_target_same_domain),
 ];
 
+/// The arithmetic mean over sections of each area all of them have, by name.
+pub fn mean_over_sections(sections: &[SectionFigures]) -> BTreeMap<&'static str, f64> {
+    over_sections(sections, arithmetic_mean)
+}
+
 fn over_sections(
     sections: &[SectionFigures],
     mean: impl Fn(Vec<f64>) -> Option<f64>,
@@ -167,7 +172,8 @@ fn remarks(pooled: &Figures, scores: &ScoreSet, unlabelled: usize) -> Vec<String
     let mut remarks = Vec::new();
     if unlabelled > 0 {
         remarks.push(format!(
-            "{unlabelled} clips have no label and are in no figure; fill the column label to judge them"
+            "without a label and in no figure: {}; fill the column label to judge them",
+            count(unlabelled, "clip")
         ));
     }
     if pooled.normal == 0 || pooled.anomalous == 0 {

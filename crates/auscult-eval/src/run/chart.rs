@@ -42,8 +42,15 @@ const LEGEND_STEP: f64 = 18.0;
 /// Labels of the axis are at least so far apart.
 const LABEL_SPACE: f64 = 30.0;
 
-/// So many colours and marks the style sheet has.
-const STYLES: usize = 8;
+/// So many colours the style sheet has.
+const COLOURS: usize = 8;
+/// So many dash patterns it has; with each the colours begin again.
+const DASHES: usize = 3;
+
+/// The classes of a curve: no two of the first 24 look alike.
+fn style(index: usize) -> (usize, usize) {
+    (index % COLOURS, index / COLOURS % DASHES)
+}
 
 impl Chart {
     /// The chart as an `svg` element; empty without points.
@@ -138,7 +145,7 @@ impl Chart {
             );
         };
         for (index, (name, level)) in self.levels.iter().enumerate() {
-            let (at, style, legend) = (y(*level), index % STYLES, line(self.series.len() + index));
+            let (at, style, legend) = (y(*level), index % COLOURS, line(self.series.len() + index));
             let name = escape(name);
             let _ = writeln!(
                 out,
@@ -152,17 +159,27 @@ impl Chart {
             name_at(out, legend, &name);
         }
         for (index, (name, points)) in self.series.iter().enumerate() {
-            let style = index % STYLES;
+            let (colour, dash) = style(index);
             let path: Vec<String> =
                 points.iter().map(|point| format!("{:.1},{:.1}", x(point.0), y(point.1))).collect();
-            let _ = writeln!(out, "<polyline class=\"s{style}\" points=\"{}\"/>", path.join(" "));
+            let _ = writeln!(
+                out,
+                "<polyline class=\"s{colour} d{dash}\" points=\"{}\"/>",
+                path.join(" ")
+            );
             for point in points {
                 let at = (x(point.0), y(point.1));
                 let words = format!("{name}: {} at {}", number(point.1), number(point.0));
-                let _ = writeln!(out, "{}", mark(style, at, &escape(&words)));
+                let _ = writeln!(out, "{}", mark((colour, dash), at, &escape(&words)));
             }
             let (at, name) = (line(index), escape(name));
-            let _ = writeln!(out, "{}", mark(style, (LEFT + 10.0, at), &name));
+            let _ = writeln!(
+                out,
+                "<polyline class=\"s{colour} d{dash}\" points=\"{:.1},{at:.1} {:.1},{at:.1}\"/>{}",
+                LEFT - 6.0,
+                LEFT + 21.0,
+                mark((colour, dash), (LEFT + 7.5, at), &name)
+            );
             name_at(out, at, &name);
         }
     }
@@ -182,16 +199,18 @@ fn grid(out: &mut String, (y_low, y_high): (f64, f64), y: impl Fn(f64) -> f64) {
     }
 }
 
-/// Every style has a shape of its own, so that no curve is told by colour alone.
-fn mark(style: usize, (x, y): (f64, f64), title: &str) -> String {
-    let shape = match style % 4 {
+/// Shapes change with the colours, and marks of dashed curves are hollow, so that curves are not told
+/// by colour alone.
+fn mark((colour, dash): (usize, usize), (x, y): (f64, f64), title: &str) -> String {
+    let shape = match colour % 4 {
         0 => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\""),
         1 => format!("<rect x=\"{:.1}\" y=\"{:.1}\" width=\"8\" height=\"8\"", x - 4.0, y - 4.0),
         2 => format!("<path d=\"M{x:.1} {:.1}l5 9h-10z\"", y - 5.0),
         _ => format!("<path d=\"M{x:.1} {:.1}l5 5l-5 5l-5 -5z\"", y - 5.0),
     };
     let name = shape[1..].split(' ').next().unwrap_or("path").to_owned();
-    format!("{shape} class=\"mark s{style}\"><title>{title}</title></{name}>")
+    let hollow = if dash == 0 { "" } else { " hollow" };
+    format!("{shape} class=\"mark s{colour}{hollow}\"><title>{title}</title></{name}>")
 }
 
 fn range(values: impl Iterator<Item = f64>) -> Option<(f64, f64)> {
@@ -266,6 +285,26 @@ mod tests {
         assert!(["1", "2", "4", "8", "16", "32"].iter().all(|label| has(&svg, label)), "{svg}");
         let svg = chart(Scale::Linear).render("a");
         assert!(has(&svg, "1") && !has(&svg, "2") && has(&svg, "32"), "{svg}");
+    }
+
+    #[test]
+    fn no_two_of_twelve_curves_look_alike() {
+        let series = |at: usize| (format!("curve {at}"), vec![(1.0, at as f64), (2.0, 0.0)]);
+        let chart = Chart {
+            title: "t".to_owned(),
+            x_name: "x".to_owned(),
+            y_name: "y".to_owned(),
+            x_scale: Scale::Linear,
+            series: (0..12).map(series).collect(),
+            levels: Vec::new(),
+        };
+        let svg = chart.render("a");
+        let styles: std::collections::BTreeSet<&str> = svg
+            .split("<polyline class=\"")
+            .skip(1)
+            .filter_map(|part| part.split('"').next())
+            .collect();
+        assert_eq!(styles.len(), 12, "{styles:?}");
     }
 
     #[test]

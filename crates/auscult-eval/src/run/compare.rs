@@ -6,7 +6,10 @@ use auscult_core::random::Random;
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{SectionResult, results::score_of};
+use super::{
+    SectionResult,
+    results::{measured, score_of},
+};
 use crate::{
     datasets::DatasetKind,
     metrics::{Interval, Label, ScoreSet, Scored, Strata, percentiles},
@@ -23,6 +26,8 @@ pub struct Comparison {
     pub first: String,
     /// The second.
     pub second: String,
+    /// Which score is compared.
+    pub measure: &'static str,
     /// Clips both have scored.
     pub clips: usize,
     /// The first's score on those.
@@ -77,6 +82,7 @@ pub fn compare(
                 set,
                 first: first.1.to_owned(),
                 second: second.1.to_owned(),
+                measure: measure(dataset, &machines, &pairs),
                 clips: pairs.iter().map(|pair| pair.first.len()).sum(),
                 first_score,
                 second_score,
@@ -132,6 +138,13 @@ fn scores(
         score_of(dataset, machines, &sets.iter().collect::<Vec<_>>())
     };
     Some((of(|pair| &pair.first)?, of(|pair| &pair.second)?))
+}
+
+/// The name of the score that stands for the data.
+fn measure(dataset: DatasetKind, machines: &[(&str, &str)], pairs: &[Pair]) -> &'static str {
+    let sets: Vec<ScoreSet> =
+        pairs.iter().map(|pair| ScoreSet::of_checked(pair.first.clone())).collect();
+    measured(dataset, machines, &sets.iter().collect::<Vec<_>>()).0
 }
 
 fn draws(

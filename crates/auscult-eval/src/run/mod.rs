@@ -4,6 +4,7 @@ mod chart;
 mod compare;
 mod front_ends;
 mod names;
+mod neighbours;
 mod page;
 mod partial;
 mod plan;
@@ -18,6 +19,7 @@ mod worker;
 pub use self::{
     compare::{Comparison, compare},
     front_ends::{FrontEndMaker, FrontEndName, built_in_front_end, identities},
+    neighbours::too_many_neighbours,
     page::page,
     plan::{RunPlan, remove_results, remove_stale_sections},
     results::{DiagnosticsRow, ResultRow, RunFacts, RunResults},

@@ -8,8 +8,9 @@ use std::{
 use super::{
     DiagnosticsRow, ResultRow, RunResults,
     chart::{Chart, Scale, escape},
+    results::noise_ratio,
     sweep_table::{SweepTable, legend, sweep_tables},
-    tables::{DIAGNOSTICS_HEADS, cell, diagnostics_cells, facts, notes, part_name},
+    tables::{DIAGNOSTICS_COLUMNS, cell, diagnostics_cells, facts, notes, part_name},
 };
 use crate::{
     datasets::DatasetKind,
@@ -24,11 +25,14 @@ body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper)
 table{border-collapse:collapse;font-size:.9rem}th,td{padding:.25rem .6rem;border-bottom:1px solid var(--faint);text-align:right}
 th:first-child,td:first-child{text-align:left}tr.group td{font-style:italic;padding-top:.8rem}
 td{white-space:nowrap}th{vertical-align:bottom}.wide{overflow-x:auto}.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(21rem,100%),1fr));gap:1.5rem 1rem}
+.dense{font-size:.8rem}.dense th,.dense td{padding:.25rem .3rem}.dense th{min-width:2.6rem;line-height:1.25}.dense th:nth-child(-n+2),.dense td:nth-child(-n+2){text-align:left}
+dl{font-size:.9rem;max-width:50rem}dl div{display:grid;grid-template-columns:9rem 1fr;gap:.2rem 1rem;padding:.15rem 0}dt{font-weight:600}dd{margin:0}
 figure{margin:0}svg{width:100%;height:auto}p{max-width:50rem}code{overflow-wrap:anywhere}
 text{fill:var(--ink);font-size:13px}.head{font-weight:600;font-size:13.5px}.end{text-anchor:end}.middle{text-anchor:middle}
-.grid{stroke:var(--faint)}.axis{stroke:var(--ink)}polyline{fill:none;stroke-width:2}.level{stroke-dasharray:4 4;stroke-width:1.5}
+.grid{stroke:var(--faint)}.axis{stroke:var(--ink)}polyline{fill:none;stroke-width:2}.d1{stroke-dasharray:9 4}.d2{stroke-dasharray:2 4}.level{stroke-dasharray:4 4;stroke-width:1.5}
 .s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}.s4{stroke:var(--c4)}.s5{stroke:var(--c5)}.s6{stroke:var(--c6)}.s7{stroke:var(--c7)}
 .mark.s0{fill:var(--c0)}.mark.s1{fill:var(--c1)}.mark.s2{fill:var(--c2)}.mark.s3{fill:var(--c3)}.mark.s4{fill:var(--c4)}.mark.s5{fill:var(--c5)}.mark.s6{fill:var(--c6)}.mark.s7{fill:var(--c7)}
+.mark.hollow{fill:var(--paper);stroke-width:2}
 ";
 
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
@@ -76,10 +80,11 @@ fn diagnostics_table(out: &mut String, rows: &[DiagnosticsRow]) {
     if rows.is_empty() {
         return;
     }
-    out.push_str("<h2>Diagnostics</h2>\n<p>Means over sections; the paper's in brackets. \"with DMM\": d' of bands on both views over that of global matching on the mean view. The last five columns count sections.</p>\n\
-        <div class=\"wide\" tabindex=\"0\"><table>\n<tr>");
-    for head in DIAGNOSTICS_HEADS {
-        let _ = write!(out, "<th>{head}</th>");
+    out.push_str("<h2>Diagnostics</h2>\n<p>Means over sections, and counts of sections; the paper's in brackets. What the columns are stands below; on a narrow \
+        screen the table moves sideways.</p>\n\
+        <div class=\"wide\" tabindex=\"0\"><table class=\"dense\">\n<tr>");
+    for (head, meaning) in DIAGNOSTICS_COLUMNS {
+        let _ = write!(out, "<th title=\"{}\">{head}</th>", escape(meaning));
     }
     out.push_str("</tr>\n");
     for row in rows {
@@ -89,7 +94,11 @@ fn diagnostics_table(out: &mut String, rows: &[DiagnosticsRow]) {
         }
         out.push_str("</tr>\n");
     }
-    out.push_str("</table></div>\n");
+    out.push_str("</table></div>\n<h3>The columns</h3>\n<dl>\n");
+    for (head, meaning) in DIAGNOSTICS_COLUMNS {
+        let _ = writeln!(out, "<div><dt>{head}</dt><dd>{}</dd></div>", escape(meaning));
+    }
+    out.push_str("</dl>\n");
 }
 
 fn list(out: &mut String, title: &str, lines: &[String]) {
@@ -268,12 +277,7 @@ fn noise_charts(results: &RunResults) -> Vec<Chart> {
     for row in
         results.rows.iter().filter(|row| row.dataset == DatasetKind::Mimii && row.x.is_none())
     {
-        let ratio = match row.set.as_str() {
-            "min6dB" => -6.0,
-            "0dB" => 0.0,
-            "6dB" => 6.0,
-            _ => continue,
-        };
+        let Some(ratio) = noise_ratio(&row.set).map(f64::from) else { continue };
         if let Some(score) = row.score {
             all.add(&row.system, (ratio, 100.0 * score));
         }

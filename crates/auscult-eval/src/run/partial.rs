@@ -1,7 +1,10 @@
 //! Whether a score is that of a whole published set.
 
 use super::SectionResult;
-use crate::datasets::{DatasetKind, Set, Year};
+use crate::{
+    datasets::{DatasetKind, Set, Year},
+    words::got_of,
+};
 
 /// Identities of MIMII at one signal-to-noise ratio: four machines of four.
 const MIMII_IDS: usize = 16;
@@ -55,7 +58,7 @@ fn of_year(year: Year, part: Set, sections: &[&SectionResult]) -> Option<String>
         lacking.push(format!("{there} of {wanted} {unit}"));
     }
     if let Some(known) = known_clips.filter(|&known| known != clips) {
-        lacking.push(format!("{clips} of {known} test clips"));
+        lacking.push(got_of(clips, known, "test clips"));
     }
     (!lacking.is_empty()).then(|| lacking.join(", "))
 }

@@ -13,8 +13,10 @@ use crate::{
     metrics::{
         Interval, OfficialScores, ScoreSet, SectionFigures, Strata, arithmetic_mean, percentiles,
     },
+    problems::{FileProblem, grouped},
     protocol::{PaperDiagnostics, Protocol},
     systems::SystemSettings,
+    words::count,
 };
 
 /// Where and with what a run was made.
@@ -130,7 +132,7 @@ pub struct RunResults {
     pub rows: Vec<ResultRow>,
     /// The diagnostics, by data set, part, front end, band size.
     pub diagnostics: Vec<DiagnosticsRow>,
-    /// Files that could not be used.
+    /// Files that could not be used, a line a reason; the sections name each of them.
     pub problems: Vec<String>,
     /// The files of the sections it was made of; others in the folder are of other runs.
     pub section_files: Vec<String>,
@@ -144,22 +146,28 @@ impl RunResults {
         sections: &[SectionResult],
         samples: usize,
     ) -> Self {
-        let mut parts: BTreeMap<(DatasetKind, &str), Vec<&SectionResult>> = BTreeMap::new();
+        let mut parts: BTreeMap<(DatasetKind, i32, &str), Vec<&SectionResult>> = BTreeMap::new();
         for section in sections {
-            parts.entry((section.dataset, &section.set)).or_default().push(section);
+            let set = section.set.as_str();
+            let place = noise_ratio(set).unwrap_or_default();
+            parts.entry((section.dataset, place, set)).or_default().push(section);
         }
         let rows = parts
             .iter()
-            .flat_map(|((dataset, set), sections)| {
+            .flat_map(|((dataset, _, set), sections)| {
                 let systems = protocol.systems.iter().filter(|system| facts.can_run(&system.name));
                 systems.map(|system| row(*dataset, set, sections, system, samples))
             })
             .collect();
         let diagnostics = parts
             .iter()
-            .flat_map(|((dataset, set), sections)| diagnostics(*dataset, set, sections, &protocol))
+            .flat_map(|((dataset, _, set), sections)| {
+                diagnostics(*dataset, set, sections, &protocol)
+            })
             .collect();
-        let problems = sections.iter().flat_map(|section| section.problems.clone()).collect();
+        let problems: Vec<FileProblem> =
+            sections.iter().flat_map(|section| section.problems.clone()).collect();
+        let problems = grouped(&problems);
         let section_files = sections.iter().map(SectionResult::file_name).collect();
         Self { protocol, facts, rows, diagnostics, problems, section_files }
     }
@@ -182,6 +190,16 @@ impl RunResults {
         self.rows
             .iter()
             .find(|row| row.dataset == dataset && row.set == set && row.system == system)
+    }
+}
+
+/// The signal-to-noise ratio a part of MIMII is of, in dB.
+pub(super) fn noise_ratio(set: &str) -> Option<i32> {
+    match set {
+        "min6dB" => Some(-6),
+        "0dB" => Some(0),
+        "6dB" => Some(6),
+        _ => None,
     }
 }
 
@@ -227,7 +245,16 @@ fn row(
         let advice = dataset.advice_on_labels();
         missing.then(|| format!("test clips have no labels: scores only; {advice}"))
     };
-    let one_class = || score.is_none().then(|| one_sided(&figures));
+    let without_label = sections.iter().flat_map(|section| &section.clips);
+    let without_label = without_label.filter(|clip| clip.label.is_none()).count();
+    let one_class = || {
+        let words = score.is_none().then(|| one_sided(&figures))?;
+        if without_label == 0 {
+            return Some(words);
+        }
+        let (clips, advice) = (count(without_label, "test clip"), dataset.advice_on_labels());
+        Some(format!("{words}; without a label: {clips}; {advice}"))
+    };
     let problem = sections.iter().find_map(problem_of).or_else(unlabelled).or_else(one_class);
     let partial = partial(dataset, set, sections);
     let name = dataset.to_string();
@@ -270,20 +297,26 @@ fn figures(machines: &[(&str, &str)], sets: &[&ScoreSet]) -> Vec<SectionFigures>
 
 /// Which sections keep a score from being made.
 fn one_sided(sections: &[SectionFigures]) -> String {
-    let names = |is: &dyn Fn(&SectionFigures) -> bool| -> String {
+    let where_it_is = |is: &dyn Fn(&SectionFigures) -> bool| -> Option<String> {
         let found = sections.iter().filter(|found| is(found));
         let names = found.map(|found| format!("{} {}", found.machine, found.section));
-        names.map(|name| name.trim().to_owned()).collect::<Vec<_>>().join(", ")
+        let names: Vec<String> = names.map(|name| name.trim().to_owned()).collect();
+        match names.as_slice() {
+            [] => None,
+            // Some data have neither machines nor sections.
+            [name] if name.is_empty() => Some(String::new()),
+            names => Some(format!(" in {}", names.join(", "))),
+        }
     };
     let one_class = |found: &SectionFigures| found.figures.auc.is_none();
-    let classes = names(&one_class);
-    if !classes.is_empty() {
-        return format!("no score: test clips of one class only in {classes}");
+    if let Some(place) = where_it_is(&one_class) {
+        return format!("no score: test clips of one class only{place}");
     }
     let one_domain = |found: &SectionFigures| {
         found.figures.auc_source.is_none() || found.figures.auc_target.is_none()
     };
-    format!("no score: normal test clips of one domain only in {}", names(&one_domain))
+    let place = where_it_is(&one_domain).unwrap_or_default();
+    format!("no score: normal test clips of one domain only{place}")
 }
 
 /// `None` if a section has none.
@@ -327,7 +360,16 @@ pub(super) fn score_of(
     machines: &[(&str, &str)],
     sets: &[&ScoreSet],
 ) -> Option<f64> {
-    headline(dataset, &OfficialScores::of(&figures(machines, sets), sets)).1
+    measured(dataset, machines, sets).1
+}
+
+/// The headline score of sets, after its name.
+pub(super) fn measured(
+    dataset: DatasetKind,
+    machines: &[(&str, &str)],
+    sets: &[&ScoreSet],
+) -> (&'static str, Option<f64>) {
+    headline(dataset, &OfficialScores::of(&figures(machines, sets), sets))
 }
 
 fn diagnostics(

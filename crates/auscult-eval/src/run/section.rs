@@ -9,6 +9,7 @@ use crate::{
     datasets::{DatasetKind, Group},
     diagnostics::{BothViews, Summary},
     metrics::{Domain, Label, ScoreSet, Scored},
+    problems::FileProblem,
 };
 
 /// One test clip.
@@ -79,7 +80,7 @@ pub struct SectionResult {
     pub diagnostics: Vec<DiagnosticsResult>,
     /// Files that could not be used.
     #[serde(default)]
-    pub problems: Vec<String>,
+    pub problems: Vec<FileProblem>,
 }
 
 impl SectionResult {

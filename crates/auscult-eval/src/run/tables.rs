@@ -1,9 +1,6 @@
 //! Results as Markdown and as LaTeX.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt::Write,
-};
+use std::{collections::BTreeMap, fmt::Write};
 
 use super::{
     DiagnosticsRow, MissingFrontEnd, ResultRow, RunResults,
@@ -104,10 +101,13 @@ pub(super) fn notes(results: &RunResults) -> Vec<String> {
     let mut notes: Vec<String> = results.facts.missing.iter().map(not_run).collect();
     notes.extend(results.facts.not_run.iter().cloned());
     let mut systems: BTreeMap<(String, &str), Vec<&str>> = BTreeMap::new();
-    let mut partial = BTreeSet::new();
+    let mut partial: Vec<String> = Vec::new();
     for row in &results.rows {
         if let Some(what) = row.partial.as_ref().filter(|_| row.score.is_some()) {
-            partial.insert(format!("{}: {what}", part_name(row.dataset, &row.set)));
+            let note = format!("{}: {what}", part_name(row.dataset, &row.set));
+            if !partial.contains(&note) {
+                partial.push(note);
+            }
         }
         if let Some(problem) = &row.problem {
             let part = part_name(row.dataset, &row.set);
@@ -196,26 +196,42 @@ fn sections(text: &mut String, results: &RunResults) {
     }
 }
 
-/// The columns of the table of diagnostics.
-pub(super) const DIAGNOSTICS_HEADS: [&str; 18] = [
-    "part",
-    "front end",
-    "K",
-    "band",
-    "Var sub/uni",
-    "Var uni/glob",
-    "Var sub/glob",
-    "gap glob",
-    "gap sub",
-    "d' glob",
-    "d' sub",
-    "d' ratio",
-    "with DMM",
-    "Proposition 1 holds",
-    "condition of Theorem 1",
-    "the same, measured",
-    "d' improves",
-    "Theorem 1 consistent",
+/// The columns of the table of diagnostics, and what stands in them.
+pub(super) const DIAGNOSTICS_COLUMNS: [(&str, &str); 18] = [
+    ("part", "the data set, and which part of it"),
+    ("front end", "what is made of the sound; of it the mean view"),
+    ("K", "neighbours in local density normalisation; 0 is without"),
+    ("band", "positions in a band; as many as the axis has is global matching"),
+    (
+        "Var sub/uni",
+        "variance of normal scores where each band has its own nearest reference (sub), over that where all bands \
+         take the globally nearest one and weigh alike (uni)",
+    ),
+    ("Var uni/glob", "variance of these tied bands over that of global matching (glob)"),
+    ("Var sub/glob", "the two together; below 1 bands make normal scores steadier"),
+    ("gap glob", "mean anomalous minus mean normal score of global matching"),
+    ("gap sub", "the same of bands"),
+    ("d' glob", "the gap in standard deviations of normal scores, of global matching"),
+    ("d' sub", "the same of bands"),
+    ("d' ratio", "d' of bands over d' of global matching; above 1 bands tell better"),
+    ("with DMM", "d' of bands on both views over that of global matching on the mean view"),
+    (
+        "Prop. 1 holds",
+        "sections in which the variance of bands is within the bound of Proposition 1",
+    ),
+    (
+        "Thm. 1 condition",
+        "sections in which the condition of Theorem 1 holds: the gap shrinks by no more than that bound allows",
+    ),
+    (
+        "measured condition",
+        "sections in which it holds with the measured variance in place of the bound",
+    ),
+    ("d' improves", "sections in which d' of bands is larger"),
+    (
+        "Thm. 1 consistent",
+        "sections that do not contradict Theorem 1: where its condition holds, d' does not fall",
+    ),
 ];
 
 fn diagnostics(text: &mut String, rows: &[DiagnosticsRow]) {
@@ -225,12 +241,15 @@ fn diagnostics(text: &mut String, rows: &[DiagnosticsRow]) {
     line(
         text,
         format_args!(
-            "\n## Diagnostics\n\nMeans over sections; the paper's in brackets. \"with DMM\": d' of bands on both views \
-             over that of global matching on the mean view. The last five columns count sections; \"measured\" is the condition of Theorem 1 with the measured variance ratio in place of its bound.\n"
+            "\n## Diagnostics\n\nMeans over sections, and counts of sections; the paper's in brackets.\n"
         ),
     );
-    line(text, format_args!("| {} |", DIAGNOSTICS_HEADS.join(" | ")));
-    line(text, format_args!("|{}", "---|".repeat(DIAGNOSTICS_HEADS.len())));
+    for (head, meaning) in DIAGNOSTICS_COLUMNS {
+        line(text, format_args!("- {head}: {meaning}"));
+    }
+    let heads = DIAGNOSTICS_COLUMNS.map(|(head, _)| head);
+    line(text, format_args!("\n| {} |", heads.join(" | ")));
+    line(text, format_args!("|{}", "---|".repeat(heads.len())));
     for row in rows {
         line(text, format_args!("| {} |", diagnostics_cells(row).join(" | ")));
     }

@@ -24,6 +24,7 @@ use crate::{
     diagnostics::{BothViews, ClipDiagnostics, DiagnosticsSettings, Regimes, diagnose, summarise},
     features::Features,
     metrics::{Domain, Label},
+    problems::FileProblem,
     protocol::DiagnosticsRequest,
     systems::{self, BackEnd, Networks, SectionVectors, SystemScores, SystemSettings, fuse},
 };
@@ -159,7 +160,7 @@ fn make_front_ends(
 }
 
 /// Changes when sections hold something else, so that those of an older program are made anew.
-const SECTION_FORM: u32 = 3;
+const SECTION_FORM: u32 = 4;
 
 struct Work<'a> {
     systems: Vec<SystemSettings>,
@@ -265,8 +266,9 @@ impl Work<'_> {
         }
         let usable = |at: usize| found.iter().all(|(_, _, vectors)| vectors[at].is_ok());
         for at in 0..all.len() {
-            let problem = found.iter().find_map(|(_, _, vectors)| vectors[at].as_ref().err());
-            result.problems.extend(problem.cloned());
+            let reason = found.iter().find_map(|(_, _, vectors)| vectors[at].as_ref().err());
+            let problem = |reason: &String| FileProblem::new(files[at].label(), reason);
+            result.problems.extend(reason.map(problem));
         }
         let train: Vec<usize> = (0..group.train.len()).filter(|&at| usable(at)).collect();
         let test: Vec<usize> = (group.train.len()..all.len()).filter(|&at| usable(at)).collect();

@@ -8,16 +8,17 @@ mod mixture;
 mod nearest;
 mod settings;
 mod subspace;
+mod unused;
 mod vectors;
 
 use auscult_core::{ClipVectors, References};
 
-pub(crate) use self::settings::precision_text;
 pub use self::{
     autoencoder::Networks,
     fusion::fuse,
     settings::{BackEnd, Mixup, Sweep, SweepMeasure, SweepParameter, SystemSettings},
 };
+pub(crate) use self::{settings::precision_text, unused::Written};
 use crate::{Error, Result};
 
 /// What a system makes of a section.

@@ -37,6 +37,22 @@ pub enum BackEnd {
     Fusion,
 }
 
+impl BackEnd {
+    /// Its name in protocols.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nearest => "nearest",
+            Self::GenRep => "genrep",
+            Self::Mahalanobis => "mahalanobis",
+            Self::PcaResidual => "pca-residual",
+            Self::Mixture => "gmm",
+            Self::KMeans => "k-means",
+            Self::Autoencoder => "autoencoder",
+            Self::Fusion => "fusion",
+        }
+    }
+}
+
 /// Which source references GenRep mixes into the target memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
@@ -272,6 +288,11 @@ impl SystemSettings {
             return Err(Error::Setting { setting, allowed, got });
         }
         Ok(())
+    }
+
+    /// Whether a sweep leaves it as it is: the line the others are compared with.
+    pub(crate) fn is_baseline(&self) -> bool {
+        self.series == "baseline"
     }
 
     /// What is special for a data set put in its place.

@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &CompareArguments, printer: &Printer) -> anyhow::Re
     if arguments.json {
         printer.line(serde_json::to_string_pretty(&found)?)?;
     } else {
-        printer.text(&table(&found).render())?;
+        printer.text(&format!("{}\n\n{}", measures(&found), table(&found).render()))?;
     }
     Ok(Outcome::Done)
 }
@@ -116,6 +116,35 @@ fn sections(path: &Path) -> anyhow::Result<Vec<SectionResult>> {
     Ok(groups.into_values().collect())
 }
 
+/// Which score the numbers are.
+fn measures(found: &[Comparison]) -> String {
+    let mut measures: Vec<(&str, BTreeSet<String>)> = Vec::new();
+    for row in found {
+        match measures.iter_mut().find(|(measure, _)| *measure == row.measure) {
+            Some((_, parts)) => {
+                parts.insert(part(row));
+            }
+            None => measures.push((row.measure, BTreeSet::from([part(row)]))),
+        }
+    }
+    let words: Vec<String> = match measures.as_slice() {
+        [(measure, _)] => vec![(*measure).to_owned()],
+        several => several
+            .iter()
+            .map(|(measure, parts)| {
+                let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+                format!("{measure} ({})", parts.join(", "))
+            })
+            .collect(),
+    };
+    format!("Compared: {}", words.join("; "))
+}
+
+/// `dcase2023 dev`.
+fn part(row: &Comparison) -> String {
+    format!("{} {}", row.dataset, row.set).trim().to_owned()
+}
+
 fn table(found: &[Comparison]) -> Table {
     let mut table = Table::new(&[
         ("data", Align::Left),
@@ -131,7 +160,7 @@ fn table(found: &[Comparison]) -> Table {
     let percent = |share: f64| format!("{:.2}", 100.0 * share);
     for row in found {
         table.row([
-            format!("{} {}", row.dataset, row.set).trim().to_owned(),
+            part(row),
             row.first.clone(),
             row.second.clone(),
             row.clips.to_string(),

@@ -6,9 +6,15 @@ use anyhow::Context;
 use auscult_core::{BeamSettings, ClipSettings, FrontEnd, baselines::genrep::Standardisation};
 use auscult_eval::{
     datasets::Dataset,
-    metrics::{Domain, Figures, Label, OfficialScores, ScoreSet, SectionFigures, arithmetic_mean},
+    metrics::{
+        Domain, Figures, Label, OfficialScores, ScoreSet, SectionFigures, arithmetic_mean,
+        mean_over_sections,
+    },
     protocol::Protocol,
-    run::{FrontEndName, ResultRow, RunFacts, RunResults, RunSettings, SectionResult, evaluate},
+    run::{
+        FrontEndName, ResultRow, RunFacts, RunResults, RunSettings, SectionResult, evaluate,
+        too_many_neighbours,
+    },
     systems::{BackEnd, SystemSettings, several_front_ends},
 };
 use auscult_training::autoencoder::SpectrogramFrontEnd;
@@ -46,6 +52,10 @@ pub(super) fn run(arguments: &EvalArguments, printer: &Printer) -> anyhow::Resul
     let dataset =
         opening::open(arguments.dataset, &arguments.data.data, &arguments.data, &[], printer)?;
     warn_of_few_steps(arguments, &dataset, &*front_end, printer);
+    let few_neighbours = too_many_neighbours(&dataset, std::slice::from_ref(&system));
+    if let Some(note) = &few_neighbours {
+        printer.note(note);
+    }
     let cache = opening::cache(&arguments.data);
     let bars = Bars::default();
     let maker = |_: &FrontEndName, _| Ok(Arc::clone(&front_end));
@@ -69,10 +79,10 @@ pub(super) fn run(arguments: &EvalArguments, printer: &Printer) -> anyhow::Resul
         write_scores(path, &sections)?;
     }
     if arguments.json {
-        let text = serde_json::to_string_pretty(&as_json(
-            arguments, &dataset, &system, &front_end, &sections, &results,
-        ))?;
-        printer.line(text)?;
+        let mut value = as_json(arguments, &dataset, &system, &front_end, &sections, &results);
+        let remarks: Vec<String> = dataset.remarks().into_iter().chain(few_neighbours).collect();
+        value["remarks"] = json!(remarks);
+        printer.line(serde_json::to_string_pretty(&value)?)?;
     } else {
         printer.text(&words(&results))?;
     }
@@ -282,6 +292,7 @@ fn as_json(
         "clip_seconds": arguments.front_end.clip_seconds,
         "channel": arguments.front_end.channel,
         "official_score": only.or_else(|| headline_over_all(results, &over_all)),
+        "mean_over_sections": mean_over_sections(&figures),
         "auc": mean(&figures, |found| found.auc),
         "pauc": mean(&figures, |found| found.pauc),
         "auc_source": mean(&figures, |found| found.auc_source),
@@ -291,7 +302,6 @@ fn as_json(
         "official_scores_over_all": over_all,
         "machines": machines(results, sections),
         "problems": results.problems,
-        "remarks": dataset.remarks(),
     })
 }
 

@@ -14,6 +14,7 @@ use auscult_eval::{
     run::{
         FrontEndName, RunFacts, RunPlan, RunResults, RunSettings, SectionResult, evaluate,
         identities, latex, markdown, page, remove_results, remove_stale_sections,
+        too_many_neighbours,
     },
 };
 
@@ -54,6 +55,10 @@ pub(super) fn run(arguments: &RunArguments, printer: &Printer) -> anyhow::Result
     for dataset in &datasets {
         facts.data.insert(dataset.kind.to_string(), dataset.fingerprint());
         facts.remarks.extend(dataset.remarks());
+        if let Some(note) = too_many_neighbours(dataset, &protocol.systems) {
+            printer.note(&note);
+            facts.remarks.push(format!("{}: {note}", dataset.kind));
+        }
         if let Some(problem) = opening::untested(dataset) {
             printer.problem(&problem);
             facts.not_run.push(problem);
