@@ -25,7 +25,7 @@ body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper)
 table{border-collapse:collapse;font-size:.9rem}th,td{padding:.25rem .6rem;border-bottom:1px solid var(--faint);text-align:right}
 th:first-child,td:first-child{text-align:left}tr.group td{font-style:italic;padding-top:.8rem}
 td{white-space:nowrap}th{vertical-align:bottom}.wide{overflow-x:auto}.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(21rem,100%),1fr));gap:1.5rem 1rem}
-.dense{font-size:.8rem}.dense th,.dense td{padding:.25rem .3rem}.dense th{min-width:2.6rem;line-height:1.25}.dense th:nth-child(-n+2),.dense td:nth-child(-n+2){text-align:left}
+.dense{font-size:.8rem}.dense th,.dense td{padding:.25rem .25rem}.dense th{line-height:1.25}.dense th:nth-child(-n+2),.dense td:nth-child(-n+2){text-align:left}
 dl{font-size:.9rem;max-width:50rem}dl div{display:grid;grid-template-columns:9rem 1fr;gap:.2rem 1rem;padding:.15rem 0}dt{font-weight:600}dd{margin:0}
 figure{margin:0}svg{width:100%;height:auto}p{max-width:50rem}code{overflow-wrap:anywhere}
 text{fill:var(--ink);font-size:13px}.head{font-weight:600;font-size:13.5px}.end{text-anchor:end}.middle{text-anchor:middle}
