@@ -35,6 +35,11 @@ pub enum Error {
         /// What told it.
         reason: String,
     },
+    /// The file is where a training run stands, not the encoder that came of it.
+    #[error(
+        "this is where a training run stands, not an encoder; use encoder.safetensors in the same folder"
+    )]
+    RunCheckpoint,
     /// The file has another length than its table of tensors says.
     #[error(
         "{}: it has {found} bytes, its table of tensors says {expected}; fetch the file again",

@@ -10,7 +10,8 @@ use std::{error::Error, io::BufRead, time::Instant};
 use auscult_core::ClipSettings;
 use auscult_encoders::{Checkpoint, NamedTensor, to_safetensors};
 use auscult_training::finetune::{
-    Adaptation, Compute, FinetuneSettings, Flow, LabelledClips, LoraTarget, RunPlace, finetune,
+    Adaptation, Compute, FinetuneSettings, Flow, LabelledClips, LoraTarget, RunEvent, RunPlace,
+    finetune,
 };
 
 struct Noise {
@@ -187,7 +188,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let mut orders = std::io::stdin().lock().lines();
     let mut begun = Instant::now();
-    finetune(&checkpoint, &clips, &settings, &place, &mut |facts| {
+    finetune(&checkpoint, &clips, &settings, &place, &mut |event| {
+        let RunEvent::Step(facts) = event else {
+            begun = Instant::now();
+            return Flow::GoOn;
+        };
         println!("{:.5} {:.6}", begun.elapsed().as_secs_f64(), facts.loss);
         let order = orders.next();
         begun = Instant::now();

@@ -60,6 +60,18 @@ pub enum Error {
         /// What went wrong.
         reason: String,
     },
+    /// Clips cannot be trained on.
+    #[error(
+        "{} of {of} clips cannot be trained on (record them again, or take them out): {}",
+        problems.len(),
+        listed(problems)
+    )]
+    Clips {
+        /// Their names, each with what is wrong.
+        problems: Vec<(String, String)>,
+        /// Clips there are.
+        of: usize,
+    },
     /// A file of a run could not be read or written.
     #[error("{}: {reason}", path.display())]
     File {
@@ -99,6 +111,18 @@ pub enum Error {
     #[cfg(feature = "finetune")]
     #[error(transparent)]
     Encoder(#[from] auscult_encoders::Error),
+}
+
+/// Problems that are listed one by one.
+const MOST_LISTED: usize = 10;
+
+fn listed(problems: &[(String, String)]) -> String {
+    let shown = problems.iter().take(MOST_LISTED);
+    let mut words: Vec<String> = shown.map(|(clip, reason)| format!("{clip}: {reason}")).collect();
+    if problems.len() > MOST_LISTED {
+        words.push(format!("and {} more", problems.len() - MOST_LISTED));
+    }
+    words.join("; ")
 }
 
 impl Error {

@@ -16,8 +16,8 @@ use auscult_testing::{ClipRecipe, Machine};
 use auscult_training::{
     Error, Result,
     finetune::{
-        Adaptation, Compute, FinetuneSettings, Finetuned, Flow, LabelledClips, LoraTarget,
-        RunPlace, finetune,
+        Adaptation, ClipOrigin, Compute, FinetuneSettings, Finetuned, Flow, LabelledClips,
+        LoraTarget, RunEvent, RunPlace, finetune,
     },
 };
 
@@ -25,6 +25,7 @@ use auscult_training::{
 struct Machines {
     labels: Vec<String>,
     sounds: Vec<Vec<f32>>,
+    channel: &'static str,
 }
 
 const KINDS: [(Machine, &str); 3] =
@@ -45,7 +46,7 @@ impl Machines {
                 sounds.push(recipe.render().unwrap());
             }
         }
-        Self { labels, sounds }
+        Self { labels, sounds, channel: "0" }
     }
 }
 
@@ -63,6 +64,10 @@ impl LabelledClips for Machines {
             [] => Err("no such file".to_owned()),
             samples => Ok(samples.to_vec()),
         }
+    }
+
+    fn origin(&self) -> ClipOrigin {
+        ClipOrigin { channel: self.channel.to_owned(), ..ClipOrigin::default() }
     }
 }
 
@@ -140,7 +145,7 @@ fn an_encoder_learns_to_tell_machines_apart_and_is_used_as_any() {
 fn helper_that_is_killed() {
     let Ok(folder) = std::env::var("AUSCULT_TRAINING_KILLED") else { return };
     // Far slower than the killer looks.
-    let mut slowly = |_: &_| {
+    let mut slowly = |_: RunEvent<'_>| {
         std::thread::sleep(Duration::from_millis(300));
         Flow::GoOn
     };
@@ -185,8 +190,13 @@ fn a_run_ends_on_time_and_goes_on_later() {
     let hurried = RunPlace { at_most: Some(Duration::ZERO), ..place(folder.path()) };
     let first = run(&clips, &settings, &hurried).unwrap();
     assert!(!first.is_complete && first.curve.len() == 1);
+    let path = folder.path().join("curve.csv");
+    let text = fs::read_to_string(&path).unwrap();
+    let (numbers, _) = text.trim_end().rsplit_once(',').unwrap();
+    fs::write(&path, format!("{numbers},1000.000\n")).unwrap();
     let rest = run(&clips, &settings, &place(folder.path())).unwrap();
     assert!(rest.is_complete && rest.continued_from == 1 && rest.curve.len() == 3);
+    assert!(rest.curve[1].seconds > 1000.0, "time goes on");
     // Done is done: nothing is trained twice.
     assert_eq!(run(&clips, &settings, &place(folder.path())).unwrap().continued_from, 3);
 }
@@ -205,7 +215,12 @@ fn a_checkpoint_of_something_else_is_refused_and_stays() {
     };
     refused(&FinetuneSettings { seed: 5, ..settings.clone() }, &clips, "it is of seed 0");
     refused(&quick(2), &clips, "adaptation");
-    refused(&settings, &Machines::new(4), "it is of clips");
+    refused(&settings, &Machines::new(4), "class \"fan\" had 3 clips and has 4 now");
+    let mut louder = Machines::new(3);
+    louder.sounds[4].iter_mut().for_each(|sample| *sample *= 2.0);
+    refused(&settings, &louder, "class \"pump\" sounds different");
+    let stereo = Machines { channel: "mean", ..Machines::new(3) };
+    refused(&settings, &stereo, "it is of channel 0, this run of mean");
     assert!(fs::read(&path).unwrap() == kept);
     fs::write(&path, &kept[..kept.len() / 2]).unwrap();
     refused(&settings, &clips, "damaged");
@@ -227,6 +242,14 @@ fn clips_that_cannot_be_used_are_named() {
     assert!(short.contains("fan 1: 100 samples; a patch needs 2560"), "{short}");
     let damaged = with(vec![f32::NAN; 16_000]);
     assert!(damaged.contains("fan 1: sample 0 is NaN"), "{damaged}");
+    let silent = with(vec![0.0; 16_000]);
+    assert!(silent.contains("1 of 6 clips cannot") && silent.contains("fan 1: it is silent"));
+    let mut clips = Machines::new(12);
+    clips.sounds[..11].fill(vec![0.0; 16_000]);
+    let error = run(&clips, &settings, &place(folder.path())).unwrap_err().to_string();
+    assert!(error.contains("fan 9") && !error.contains("fan 10"), "{error}");
+    assert!(error.contains("11 of 36 clips") && error.ends_with("and 1 more"), "{error}");
+    assert!(!folder.path().join("curve.csv").exists(), "nothing was trained");
     let mut one_class = Machines::new(2);
     one_class.labels.fill("fan".to_owned());
     let error = run(&one_class, &settings, &place(folder.path())).unwrap_err();
@@ -234,7 +257,31 @@ fn clips_that_cannot_be_used_are_named() {
     let mut long = place(folder.path());
     long.clip.seconds = 20.0;
     let error = run(&Machines::new(2), &settings, &long).unwrap_err().to_string();
-    assert!(error.contains("clip length") && error.contains("ced-tiny"), "{error}");
+    assert!(error.contains("clip length must be 1 to 10.08 seconds for ced-tiny"), "{error}");
+}
+
+#[test]
+fn one_folder_is_for_one_process_and_tells_what_is_missing() {
+    let folder = tempfile::tempdir().unwrap();
+    let (clips, settings) = (Machines::new(2), short());
+    let mut inner = None;
+    let mut at_once = |event: RunEvent<'_>| {
+        if matches!(event, RunEvent::Step(_)) && inner.is_none() {
+            inner = Some(run(&clips, &settings, &place(folder.path())));
+        }
+        Flow::GoOn
+    };
+    finetune(&ced_tiny(), &clips, &settings, &place(folder.path()), &mut at_once).unwrap();
+    let error = inner.unwrap().unwrap_err().to_string();
+    assert!(error.contains("another training is at work in this folder"), "{error}");
+    fs::remove_file(folder.path().join("settings.json")).unwrap();
+    run(&clips, &settings, &place(folder.path())).unwrap();
+    let kept = fs::read_to_string(folder.path().join("settings.json")).unwrap();
+    let kept: serde_json::Value = serde_json::from_str(&kept).unwrap();
+    assert_eq!(kept["classes"]["fan"]["clips"], 2);
+    fs::remove_file(folder.path().join("curve.csv")).unwrap();
+    let error = run(&clips, &settings, &place(folder.path())).unwrap_err().to_string();
+    assert!(error.contains("curve.csv") && error.contains("begin again"), "{error}");
 }
 
 fn short() -> FinetuneSettings {
@@ -337,8 +384,8 @@ fn what_cannot_be_written_leaves_the_last_checkpoint() {
     let clips = Machines::new(3);
     let settings = FinetuneSettings { adaptation: lora(), ..quick(4) };
     let blocked: PathBuf = folder.path().join("curve.svg");
-    let mut block = |facts: &auscult_training::finetune::StepFacts| {
-        if facts.step == 3 {
+    let mut block = |event: RunEvent<'_>| {
+        if matches!(event, RunEvent::Step(facts) if facts.step == 3) {
             fs::remove_file(&blocked).unwrap();
             fs::create_dir(&blocked).unwrap();
         }

@@ -47,7 +47,8 @@ pub(crate) struct TrainArguments {
     #[arg(long, default_value = "ced", value_name = "NAME")]
     pub(crate) front_end: String,
 
-    /// Length of a clip in seconds; shorter ones are padded with zeros.
+    /// Length of a clip in seconds: 1 to 30, for ced 1 to 10.08. Shorter recordings are padded with
+    /// zeros, of longer ones the beginning is taken.
     #[arg(long, default_value_t = 10.0, value_name = "SECONDS", allow_negative_numbers = true)]
     pub(crate) clip_seconds: f64,
 
@@ -91,9 +92,10 @@ pub(crate) struct TrainNumbers {
     #[arg(long, default_value_t = 1e-4, value_name = "RATE", allow_negative_numbers = true)]
     pub(crate) learning_rate: f64,
 
-    /// Updates until it is reached; from there it falls in a straight line.
-    #[arg(long, default_value_t = 960, value_name = "N")]
-    pub(crate) warm_up: usize,
+    /// Updates until it is reached; from there it falls in a straight line. 960 if not given, or a
+    /// tenth of --steps if that is less.
+    #[arg(long, value_name = "N")]
+    pub(crate) warm_up: Option<usize>,
 
     /// Weight decay of AdamW.
     #[arg(long, default_value_t = 0.01, value_name = "X", allow_negative_numbers = true)]

@@ -1,4 +1,6 @@
 use crate::support::Sandbox;
+#[cfg(feature = "training")]
+use crate::support::wav_of_samples;
 
 #[cfg(not(feature = "training"))]
 #[test]
@@ -53,4 +55,97 @@ fn a_trained_encoder_is_used_by_every_command() {
         .run(&format!("{train} --lora-targets nose").replace("--out run", "--out other"))
         .exits(2)
         .says("query, key, value, output, up or down");
+}
+
+#[cfg(feature = "training")]
+const TRAIN: &str = "train --data syn --dataset dcase2023 --clip-seconds 1 --out run --steps 2 --batch 4 \
+                     --accumulation 1 --lora 2";
+
+#[cfg(feature = "training")]
+fn with_machines() -> Sandbox {
+    let sandbox = Sandbox::new();
+    sandbox
+        .run("synth --out syn --machine fan --machine pump --seconds 1 --train 6 2 --test 2 2")
+        .exits(0);
+    sandbox
+}
+
+/// The training clips of a machine.
+#[cfg(feature = "training")]
+fn clips_of(sandbox: &Sandbox, machine: &str) -> Vec<std::path::PathBuf> {
+    let entries = std::fs::read_dir(sandbox.path(format!("syn/{machine}/train"))).unwrap();
+    let mut paths: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    paths
+}
+
+#[cfg(feature = "training")]
+#[test]
+fn a_run_goes_on_with_the_same_sound_only_and_says_where_it_stands() {
+    let sandbox = with_machines();
+    let stopped = sandbox.run(&format!("{TRAIN} --at-most-minutes 0")).exits(2);
+    stopped
+        .says("warm-up of 0 steps, a tenth of --steps")
+        .says("the same command goes on from here");
+    sandbox
+        .run(&format!("{TRAIN} --channel mean"))
+        .exits(2)
+        .says("it is of channel 0, this run of mean");
+    let settings: serde_json::Value =
+        serde_json::from_slice(&sandbox.read("run/settings.json")).unwrap();
+    assert_eq!(settings["origin"]["channel"], "0");
+    assert_eq!(settings["origin"]["options"]["--data"], "syn");
+    assert_eq!(settings["origin"]["options"]["--labels"], "sections");
+    assert_eq!(settings["classes"]["fan 00"]["clips"], 8);
+    let fans = clips_of(&sandbox, "fan");
+    let kept = std::fs::read(&fans[0]).unwrap();
+    std::fs::copy(&fans[1], &fans[0]).unwrap();
+    sandbox.run(TRAIN).exits(2).says("class \"fan 00\" sounds different");
+    std::fs::remove_file(&fans[0]).unwrap();
+    sandbox.run(TRAIN).exits(2).says("class \"fan 00\" had 8 clips and has 7 now");
+    std::fs::write(&fans[0], kept).unwrap();
+    std::fs::rename(sandbox.path("syn"), sandbox.path("moved")).unwrap();
+    let moved = TRAIN.replace("--data syn", "--data moved");
+    let ran = sandbox.run(&moved).exits(0).says("run: the run goes on after step 1 of 2");
+    assert!(ran.stdout.contains("the mean of the last 2 steps"), "{}", ran.stdout);
+    sandbox.run(&moved).exits(0).says("run: the run is finished already, all 2 steps are done");
+    let changed = format!("{moved} --machine fan --machine pump --labels attributes");
+    sandbox.run(&changed).exits(2).says("it is of --labels sections, no --machine");
+    let eval = "bench eval --data moved --dataset dcase2023 --clip-seconds 1 --front-end ced";
+    sandbox
+        .run(&format!("{eval} --encoder run/checkpoint.safetensors"))
+        .exits(2)
+        .says("use encoder.safetensors in the same folder");
+}
+
+#[cfg(feature = "training")]
+#[test]
+fn what_cannot_be_trained_on_is_told_before_the_first_step() {
+    let sandbox = with_machines();
+    for (line, message) in [
+        ("--warm-up 5", "warm-up (--warm-up) must be 0 to 2, got 5"),
+        ("--clip-seconds 0.5", "--clip-seconds must be 1 to 30, for ced 1 to 10.08, got 0.5"),
+        ("--clip-seconds 20", "clip length must be 1 to 10.08 seconds for ced-tiny"),
+        ("--margin 3", "margin must be 0 to 1.5, got 3"),
+        ("--least-clips 9", "class \"fan 00\" has 8 clips, at least 9 are asked for, and 1 other"),
+        ("--out syn", "syn is the data themselves"),
+        ("--out syn/fan/train", "syn/fan/train holds recordings"),
+    ] {
+        let option = line.split_once(' ').unwrap().0;
+        let given = ["--clip-seconds 1", "--out run"].into_iter().find(|it| it.starts_with(option));
+        let train = given.map_or_else(|| TRAIN.to_owned(), |given| TRAIN.replace(given, ""));
+        sandbox.run(&format!("{train} {line}")).exits(2).says(message);
+    }
+    let (fans, pumps) = (clips_of(&sandbox, "fan"), clips_of(&sandbox, "pump"));
+    std::fs::write(&fans[1], b"").unwrap();
+    std::fs::write(&fans[2], b"no sound").unwrap();
+    std::fs::write(&pumps[0], wav_of_samples(&[0.1; 100])).unwrap();
+    std::fs::write(&pumps[3], wav_of_samples(&[0.0; 16_000])).unwrap();
+    let mut ran = sandbox.run(TRAIN).exits(2).says("a patch needs 2560").says("it is silent").says(
+        "4 of 16 clips cannot be trained on; record them again, or take them out of the data",
+    );
+    for path in [&fans[1], &fans[2], &pumps[0], &pumps[3]] {
+        ran = ran.says(path.file_name().unwrap().to_str().unwrap());
+    }
+    assert!(!sandbox.path("run/curve.csv").exists());
 }

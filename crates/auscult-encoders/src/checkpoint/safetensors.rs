@@ -16,6 +16,9 @@ const KEY: &str = "auscult.encoder";
 /// The entry of older files, with nothing but the configuration.
 const CONFIG_KEY: &str = "auscult.config";
 
+/// The entry of what a training run writes while it is under way.
+const RUN_KEY: &str = "auscult.finetune";
+
 /// A tensor stored as integers has its factor in another one with this at the end of its name.
 const FACTOR: &str = ".factor";
 
@@ -55,6 +58,9 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents> {
 /// What the metadata of a file say, of files written here.
 fn description(entries: Option<&HashMap<String, String>>) -> Result<Description> {
     let Some(entries) = entries else { return Ok(Description::default()) };
+    if entries.contains_key(RUN_KEY) {
+        return Err(Error::RunCheckpoint);
+    }
     let unreadable = |error| Error::format(format!("its metadata are not readable: {error}"));
     match (entries.get(KEY), entries.get(CONFIG_KEY)) {
         (Some(text), _) => serde_json::from_str(text).map_err(unreadable),

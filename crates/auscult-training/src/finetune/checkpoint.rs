@@ -1,20 +1,25 @@
 //! Where a run stands: arrays, moments and the step, as one file that is whole or not there.
 
-use std::{collections::HashMap, fs, path::Path};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap},
+    fs,
+    path::Path,
+};
 
 use half::bf16;
 use safetensors::{Dtype, SafeTensors, tensor::TensorView};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    FinetuneSettings,
+    ClipOrigin, FinetuneSettings,
     optimiser::{AdamW, Moments},
     parameters::Parameters,
+    survey::{self, ClassList},
 };
 use crate::{Error, Result};
 
 const KEY: &str = "auscult.finetune";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What makes two runs the same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,8 +29,10 @@ pub(super) struct RunIdentity {
     pub(super) encoder: String,
     /// Fingerprint of the weights the run began with.
     pub(super) fingerprint: String,
-    /// Fingerprint of the clips' names and labels.
+    /// Fingerprint of the clips' names and labels, in their order.
     pub(super) clips: String,
+    pub(super) classes: ClassList,
+    pub(super) origin: ClipOrigin,
     pub(super) clip_seconds: f64,
     pub(super) settings: FinetuneSettings,
 }
@@ -40,11 +47,12 @@ impl RunIdentity {
     pub(super) fn new(
         encoder: String,
         fingerprint: String,
-        clips: String,
+        (clips, classes, origin): (String, ClassList, ClipOrigin),
         clip_seconds: f64,
         settings: FinetuneSettings,
     ) -> Self {
-        Self { version: VERSION, encoder, fingerprint, clips, clip_seconds, settings }
+        let version = VERSION;
+        Self { version, encoder, fingerprint, clips, classes, origin, clip_seconds, settings }
     }
 
     /// What differs from another run, in words.
@@ -53,11 +61,11 @@ impl RunIdentity {
             (ours != theirs).then(|| format!("it is of {what} {theirs}, this run of {ours}"))
         };
         let seconds = [self.clip_seconds, other.clip_seconds].map(|seconds| seconds.to_string());
-        differs("version", &self.version.to_string(), &other.version.to_string())
-            .or_else(|| differs("encoder", &self.encoder, &other.encoder))
+        differs("encoder", &self.encoder, &other.encoder)
             .or_else(|| differs("weights", &self.fingerprint, &other.fingerprint))
-            .or_else(|| differs("clips", &self.clips, &other.clips))
+            .or_else(|| differs("channel", &self.origin.channel, &other.origin.channel))
             .or_else(|| differs("clip length", &seconds[0], &seconds[1]))
+            .or_else(|| self.other_clips(other))
             .or_else(|| {
                 let [ours, theirs] = [self, other]
                     .map(|run| serde_json::to_value(&run.settings).unwrap_or_default());
@@ -66,6 +74,30 @@ impl RunIdentity {
                 let (ours, theirs) = (ours[name].to_string(), theirs[name].to_string());
                 differs(&name.replace('_', " "), &ours, &theirs)
             })
+    }
+
+    /// How the clips differ from another run's, and which options may be why.
+    fn other_clips(&self, other: &Self) -> Option<String> {
+        if self.clips == other.clips && self.classes == other.classes {
+            return None;
+        }
+        let differs = survey::difference(&other.classes, &self.classes);
+        let differs = differs.unwrap_or_else(|| "the clips come in another order".to_owned());
+        let (ours, theirs) = (&self.origin.options, &other.origin.options);
+        let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
+        let words = |options: &BTreeMap<String, String>| {
+            let changed = names.iter().filter(|&&name| ours.get(name) != theirs.get(name));
+            let shown = changed.map(|&name| match options.get(name) {
+                Some(value) => format!("{name} {value}"),
+                None => format!("no {name}"),
+            });
+            shown.collect::<Vec<_>>().join(", ")
+        };
+        Some(if ours == theirs {
+            differs
+        } else {
+            format!("it is of {}, this run of {}: {differs}", words(theirs), words(ours))
+        })
     }
 }
 
@@ -151,8 +183,15 @@ pub(super) fn load(
     let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(damaged)?;
     let header = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
     let header = header.ok_or_else(|| foreign("it is no checkpoint of a run".to_owned()))?;
-    let header: Header = serde_json::from_str(header)
-        .map_err(|error| wrong(format!("its header makes no sense: {error}")))?;
+    let senseless = |error: serde_json::Error| wrong(format!("its header makes no sense: {error}"));
+    let header: serde_json::Value = serde_json::from_str(header).map_err(senseless)?;
+    let version = &header["identity"]["version"];
+    if *version != VERSION {
+        return Err(foreign(format!(
+            "it is of another version of this program (form {version}, this one {VERSION})"
+        )));
+    }
+    let header: Header = serde_json::from_value(header).map_err(senseless)?;
     if let Some(difference) = identity.difference(&header.identity) {
         return Err(foreign(difference));
     }
@@ -196,10 +235,16 @@ pub(super) fn load(
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::{super::survey::ClassFacts, *};
 
     fn identity(encoder: &str) -> RunIdentity {
         let [weights, clips] = ["a1", "c1"].map(str::to_owned);
+        let facts = ClassFacts { clips: 3, digest: "d1".to_owned() };
+        let classes = BTreeMap::from([("fan 00".to_owned(), facts)]);
+        let options = [("--data", "a"), ("--labels", "sections")]
+            .map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let origin = ClipOrigin { channel: "0".to_owned(), options: options.into() };
+        let clips = (clips, classes, origin);
         RunIdentity::new(encoder.to_owned(), weights, clips, 10.0, FinetuneSettings::default())
     }
 
@@ -219,5 +264,27 @@ mod tests {
         assert!(other(|it| it.fingerprint = "b2".to_owned()).contains("weights b2"));
         assert!(other(|it| it.clip_seconds = 2.0).contains("clip length 2"));
         assert!(other(|it| it.settings.batch = 7).contains("batch 7, this run of 32"));
+        assert_eq!(
+            other(|it| it.origin.channel = "mean".to_owned()),
+            "it is of channel mean, this run of 0"
+        );
+        let louder = |it: &mut RunIdentity| {
+            it.classes.values_mut().for_each(|facts| facts.digest = "d2".to_owned());
+        };
+        assert!(other(louder).starts_with("class \"fan 00\" sounds different"));
+        let by_options = other(|it| {
+            it.clips = "c2".to_owned();
+            it.origin.options.insert("--labels".to_owned(), "attributes".to_owned());
+            it.origin.options.insert("--machine".to_owned(), "fan".to_owned());
+        });
+        assert_eq!(
+            by_options,
+            "it is of --labels attributes, --machine fan, this run of --labels sections, no --machine: \
+             the clips come in another order"
+        );
+        // The same clips by another way are the same run.
+        let mut moved = tiny.clone();
+        moved.origin.options.insert("--data".to_owned(), "b".to_owned());
+        assert_eq!(tiny.difference(&moved), None);
     }
 }

@@ -17,7 +17,7 @@ pub struct StepFacts {
     pub learning_rate: f64,
     /// The length of its gradient, before it was shortened.
     pub gradient: f64,
-    /// Seconds since the run was started or continued.
+    /// Seconds of work since the run began, pauses between continuations left out.
     pub seconds: f64,
 }
 
@@ -36,7 +36,8 @@ pub(super) fn to_csv(curve: &[StepFacts]) -> String {
 /// The first `steps` lines of a curve.
 pub(super) fn read(path: &Path, steps: usize) -> Result<Vec<StepFacts>> {
     let wrong = |reason: String| Error::File { path: path.to_owned(), reason };
-    let text = fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
+    let advice = "put it back, or remove checkpoint.safetensors beside it to begin again";
+    let text = fs::read_to_string(path).map_err(|error| wrong(format!("{error}; {advice}")))?;
     let line = |line: &str| {
         let numbers: Option<Vec<f64>> = line.split(',').map(|part| part.parse().ok()).collect();
         let &[step, loss, accuracy, learning_rate, gradient, seconds] = numbers?.as_slice() else {
@@ -47,7 +48,9 @@ pub(super) fn read(path: &Path, steps: usize) -> Result<Vec<StepFacts>> {
     let curve: Option<Vec<StepFacts>> = text.lines().skip(1).take(steps).map(line).collect();
     match curve {
         Some(curve) if curve.len() == steps => Ok(curve),
-        _ => Err(wrong(format!("it is no table of the {steps} steps before the checkpoint"))),
+        _ => Err(wrong(format!(
+            "it is no table of the {steps} steps before the checkpoint; {advice}"
+        ))),
     }
 }
 

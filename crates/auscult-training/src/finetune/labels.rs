@@ -37,12 +37,19 @@ impl Classes {
                          or attributes",
             });
         }
-        if let Some((name, count)) = counts.iter().find(|(_, count)| **count < least_clips) {
+        let mut small = counts.iter().filter(|(_, count)| **count < least_clips);
+        if let Some((name, &count)) = small.next() {
             let clips =
-                if *count == 1 { "a single clip".to_owned() } else { format!("{count} clips") };
+                if count == 1 { "a single clip".to_owned() } else { format!("{count} clips") };
+            let others = match small.count() {
+                0 => String::new(),
+                others => format!(", and {others} other of {} classes have too few", counts.len()),
+            };
             return Err(Error::Labels {
-                reason: format!("class {name:?} has {clips}, at least {least_clips} are asked for"),
-                advice: "leave the class out, or ask for fewer clips of a class",
+                reason: format!(
+                    "class {name:?} has {clips}, at least {least_clips} are asked for{others}"
+                ),
+                advice: "leave such classes out, or allow them with --least-clips 1",
             });
         }
         let names: Vec<String> = counts.keys().map(|&name| name.to_owned()).collect();
@@ -83,6 +90,8 @@ mod tests {
             (vec![], "0 clips of one class only (none)"),
             (vec!["fan", "fan"], "one class only (fan)"),
             (vec!["fan", "fan", "pump"], "class \"pump\" has a single clip"),
+            (vec!["fan", "fan", "pump"], "--least-clips 1"),
+            (vec!["a", "b", "c", "d", "d"], "and 2 other of 4 classes have too few"),
             (vec!["fan", " ", "pump"], "clip 1 of 3 has an empty label"),
         ] {
             let error = classes(&labels).unwrap_err().to_string();

@@ -1,14 +1,15 @@
 //! Fine-tuning of encoders: BEATs, EAT and CED learn to tell machines, sections or attributes apart
 //! (the `AnoPatch` recipe), and are then used as any encoder.
 //!
-//! 1. `settings`, `labels`: every number, and what is told apart.
+//! 1. `settings`, `clips`, `labels`: every number, what is learnt from, and what is told apart.
 //! 2. `plan`, `parameters`: an encoder's shape and its arrays.
 //! 3. `compute`, `augment`, `network`, `head`, `step`: a batch of clips becomes a loss and gradients.
 //! 4. `optimiser`: gradients become smaller losses.
-//! 5. `checkpoint`, `curve`, `run`: a run that can be stopped at any moment.
+//! 5. `place`, `survey`, `checkpoint`, `curve`, `run`: a run that can be stopped at any moment.
 
 mod augment;
 mod checkpoint;
+mod clips;
 mod compute;
 mod curve;
 mod head;
@@ -16,17 +17,21 @@ mod labels;
 mod network;
 mod optimiser;
 mod parameters;
+mod place;
 mod plan;
 mod run;
 mod settings;
 mod step;
+mod survey;
 #[cfg(test)]
 mod tests;
 
 pub use self::{
+    clips::{ClipOrigin, LabelledClips},
     compute::Compute,
     curve::StepFacts,
     labels::Classes,
-    run::{Finetuned, Flow, LabelledClips, RunPlace, finetune},
+    place::RunPlace,
+    run::{Finetuned, Flow, RunEvent, finetune},
     settings::{Adaptation, FinetuneSettings, LoraTarget, MomentStorage},
 };

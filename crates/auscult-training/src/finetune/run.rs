@@ -1,59 +1,32 @@
 //! A run: clips in an order by chance, updates, checkpoints, and the encoder that comes of it.
 
 use std::{
-    fs,
-    path::{Path, PathBuf},
-    time::{Duration, Instant},
+    fs::{self, File},
+    path::PathBuf,
+    time::Instant,
 };
 
-use auscult_core::ClipSettings;
 use auscult_encoders::{Checkpoint, Encoder, to_safetensors};
 use burn_tensor::{DType, Device};
 use rayon::prelude::*;
 
 use super::{
-    Classes, Compute, FinetuneSettings, StepFacts,
+    Classes, FinetuneSettings, LabelledClips, RunPlace, StepFacts,
     augment::mask,
     checkpoint::{self, RunIdentity},
+    clips::fingerprint,
     curve,
     head::learn_statistics,
     optimiser::{self, AdamW},
     parameters::Parameters,
+    place::{check_length, file_error, lock},
     plan::Plan,
     step::{self, Batch},
+    survey,
 };
 use auscult_core::random::Random;
 
 use crate::{Error, Result};
-
-/// Clips with their labels.
-pub trait LabelledClips: Sync {
-    /// What a clip is called, in messages.
-    fn name(&self, clip: usize) -> String;
-
-    /// The label of each clip: what is told apart.
-    fn labels(&self) -> &[String];
-
-    /// The samples of a clip, mono at 16 kHz.
-    ///
-    /// # Errors
-    ///
-    /// In words, if it cannot be read.
-    fn samples(&self, clip: usize) -> std::result::Result<Vec<f32>, String>;
-}
-
-/// Where a run is kept and when it ends early.
-#[derive(Debug, Clone, PartialEq)]
-pub struct RunPlace {
-    /// The run's folder; a run that was stopped in it goes on.
-    pub folder: PathBuf,
-    /// Length and rate of clips.
-    pub clip: ClipSettings,
-    /// Stop after so much time, with a checkpoint.
-    pub at_most: Option<Duration>,
-    /// Where the arithmetic is done.
-    pub compute: Compute,
-}
 
 /// What whoever watches wants.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +35,25 @@ pub enum Flow {
     GoOn,
     /// A checkpoint, and the end.
     Stop,
+}
+
+/// What has just been done.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum RunEvent<'a> {
+    /// So many clips were heard; all of them are before the first step.
+    Heard {
+        /// Clips heard.
+        clips: usize,
+        /// Clips there are.
+        of: usize,
+    },
+    /// The run goes on from a checkpoint.
+    Continued {
+        /// Steps that were done before.
+        step: usize,
+    },
+    /// A step was done.
+    Step(&'a StepFacts),
 }
 
 /// What a run came to.
@@ -89,29 +81,30 @@ const SETTINGS: &str = "settings.json";
 /// The folder gets `settings.json`, `curve.csv`, `curve.svg`, `checkpoint.safetensors` every so many
 /// steps, and at the end `encoder.safetensors`. If it has a checkpoint of the same run, the run goes
 /// on from there, with the same numbers as if it had never been stopped: what is drawn by chance
-/// depends on the seed and the step only.
+/// depends on the seed and the step only. Every clip is heard before the first step.
 ///
 /// # Errors
 ///
-/// If a setting is out of range, labels cannot be learnt, the device is not there, a clip cannot be
-/// read, the loss is no number, or the folder cannot be written or holds another run. The last
-/// checkpoint stays.
+/// If a setting is out of range, labels cannot be learnt, the device is not there, clips cannot be
+/// trained on, the loss is no number, or the folder cannot be written, is in use or holds another
+/// run. The last checkpoint stays.
 pub fn finetune(
     checkpoint: &Checkpoint,
     clips: &dyn LabelledClips,
     settings: &FinetuneSettings,
     place: &RunPlace,
-    watch: &mut dyn FnMut(&StepFacts) -> Flow,
+    watch: &mut dyn FnMut(RunEvent<'_>) -> Flow,
 ) -> Result<Finetuned> {
-    let mut run = Run::new(checkpoint, clips, settings, place)?;
+    let mut run = Run::new(checkpoint, clips, settings, place, watch)?;
     let continued_from = run.go_on_from_checkpoint()?;
+    let mut is_stopped =
+        continued_from > 0 && watch(RunEvent::Continued { step: continued_from }) == Flow::Stop;
     let started = Instant::now();
-    let mut is_stopped = false;
     while run.step < settings.steps && !is_stopped {
         let facts = run.update(started)?;
         run.curve.push(facts);
         let is_late = place.at_most.is_some_and(|most| started.elapsed() >= most);
-        is_stopped = watch(&facts) == Flow::Stop || is_late;
+        is_stopped = watch(RunEvent::Step(&facts)) == Flow::Stop || is_late;
         if is_stopped || run.step.is_multiple_of(settings.checkpoint_every) {
             run.save()?;
         }
@@ -135,6 +128,10 @@ struct Run<'a> {
     device: Device,
     step: usize,
     curve: Vec<StepFacts>,
+    /// Seconds of the run before it was continued.
+    seconds_before: f64,
+    /// Held as long as the run is at work.
+    _lock: File,
     /// The order of clips in one round through them.
     order: (usize, Vec<usize>),
 }
@@ -145,13 +142,14 @@ impl<'a> Run<'a> {
         clips: &'a dyn LabelledClips,
         settings: &'a FinetuneSettings,
         place: &'a RunPlace,
+        watch: &mut dyn FnMut(RunEvent<'_>) -> Flow,
     ) -> Result<Self> {
         settings.check()?;
         let classes = Classes::of(clips.labels(), settings.least_clips)?;
         let encoder = Encoder::load(checkpoint)?;
+        check_length(&encoder, place.clip)?;
         let device = place.compute.open()?;
-        let length = place.clip.check()?;
-        encoder.buffers(length)?;
+        let class_list = survey::survey(clips, watch)?;
         let tensors = encoder.tensors(checkpoint)?;
         let plan = Plan::of(&encoder, &tensors, settings)?;
         let parameters = Parameters::new(tensors, &plan, classes.names().len(), settings);
@@ -159,13 +157,13 @@ impl<'a> Run<'a> {
         let identity = RunIdentity::new(
             encoder.name(),
             encoder.fingerprint().to_owned(),
-            fingerprint(clips),
+            (fingerprint(clips), class_list, clips.origin()),
             place.clip.seconds,
             settings.clone(),
         );
         let folder = &place.folder;
         fs::create_dir_all(folder).map_err(file_error(folder))?;
-        let run = Self {
+        Ok(Self {
             encoder,
             clips,
             classes,
@@ -178,24 +176,10 @@ impl<'a> Run<'a> {
             device,
             step: 0,
             curve: Vec::new(),
+            seconds_before: 0.0,
+            _lock: lock(folder)?,
             order: (0, Vec::new()),
-        };
-        run.check_columns()?;
-        Ok(run)
-    }
-
-    /// CED has positions for ten seconds only; inference cuts longer clips, training does not.
-    fn check_columns(&self) -> Result<()> {
-        let mut buffers = self.encoder.buffers(self.place.clip.check()?)?;
-        let map = self.encoder.input_map(&[0.0], &mut buffers)?;
-        let columns = map.len() / self.encoder.bins() / PATCH_SIDE;
-        match self.encoder.most_columns() {
-            Some(most) if columns > most => {
-                let allowed = format!("at most {most} patches long for {}", self.encoder.name());
-                Err(Error::setting("clip length", allowed, format!("{columns} patches")))
-            }
-            _ => Ok(()),
-        }
+        })
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -209,8 +193,11 @@ impl<'a> Run<'a> {
             let Self { identity, parameters, optimiser, .. } = self;
             self.step = checkpoint::load(&path, identity, parameters, optimiser)?;
             self.curve = curve::read(&self.path(CURVE), self.step)?;
-        } else {
-            let settings = serde_json::to_string_pretty(&self.identity).unwrap_or_default();
+            self.seconds_before = self.curve.last().map_or(0.0, |facts| facts.seconds);
+        }
+        let settings = serde_json::to_string_pretty(&self.identity).unwrap_or_default();
+        // Somebody may have removed them; a full disk is met where it matters.
+        if fs::read(self.path(SETTINGS)).ok().as_deref() != Some(settings.as_bytes()) {
             self.write(SETTINGS, settings.as_bytes())?;
         }
         Ok(self.step)
@@ -266,7 +253,7 @@ impl<'a> Run<'a> {
             accuracy: right as f64 / (batch * accumulation) as f64,
             learning_rate: rate,
             gradient,
-            seconds: started.elapsed().as_secs_f64(),
+            seconds: self.seconds_before + started.elapsed().as_secs_f64(),
         })
     }
 
@@ -304,14 +291,7 @@ impl<'a> Run<'a> {
             let clip = chosen[at];
             let wrong = |reason: String| Error::Clip { clip: self.clips.name(clip), reason };
             let samples = self.clips.samples(clip).map_err(wrong)?;
-            if samples.len() < LEAST_SAMPLES {
-                let got = samples.len();
-                let reason = format!("{got} samples; a patch needs {LEAST_SAMPLES}, leave it out");
-                return Err(wrong(reason));
-            }
-            if let Some(at) = samples.iter().position(|sample| !sample.is_finite()) {
-                return Err(wrong(format!("sample {at} is {}; record it again", samples[at])));
-            }
+            survey::check(&samples).map_err(wrong)?;
             let buffers = match buffers {
                 Some(buffers) => buffers,
                 empty => empty.insert(self.encoder.buffers(length)?),
@@ -350,23 +330,3 @@ impl<'a> Run<'a> {
 
 /// Tells the order of clips from other draws.
 const ORDER: u64 = 12;
-
-/// Frames of a patch.
-const PATCH_SIDE: usize = 16;
-
-/// Samples of a patch: sixteen frames every 10 ms.
-const LEAST_SAMPLES: usize = PATCH_SIDE * 160;
-
-fn file_error(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
-    let path = path.to_owned();
-    move |error| Error::File { path, reason: error.to_string() }
-}
-
-/// Names and labels of clips, in their order.
-fn fingerprint(clips: &dyn LabelledClips) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for (clip, label) in clips.labels().iter().enumerate() {
-        hasher.update(format!("{}\n{label}\n", clips.name(clip)).as_bytes());
-    }
-    hasher.finalize().to_hex()[..16].to_owned()
-}

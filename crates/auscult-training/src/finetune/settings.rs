@@ -141,7 +141,7 @@ impl FinetuneSettings {
             ("steps", self.steps, 1..=100_000_000),
             ("batch", self.batch, 2..=4096),
             ("accumulation", self.accumulation, 1..=4096),
-            ("warm-up steps", self.warm_up, 0..=self.steps),
+            ("warm-up (--warm-up)", self.warm_up, 0..=self.steps),
             ("checkpoint interval", self.checkpoint_every, 1..=100_000_000),
         ];
         for (name, value, allowed) in counts {
@@ -150,6 +150,7 @@ impl FinetuneSettings {
                 return Err(Error::setting(name, allowed, value));
             }
         }
+        // The least positive number stands for any above 0.
         let numbers = [
             ("learning rate", self.learning_rate, f64::MIN_POSITIVE..=1.0),
             ("weight decay", self.weight_decay, 0.0..=1.0),
@@ -163,7 +164,12 @@ impl FinetuneSettings {
         ];
         for (name, value, allowed) in numbers {
             if !allowed.contains(&value) {
-                let allowed = format!("{:e} to {}", allowed.start(), allowed.end());
+                let (least, most) = (*allowed.start(), *allowed.end());
+                let allowed = if least == f64::MIN_POSITIVE {
+                    format!("above 0, at most {most}")
+                } else {
+                    format!("{least} to {most}")
+                };
                 return Err(Error::setting(name, allowed, value));
             }
         }
@@ -215,7 +221,12 @@ mod tests {
             (FinetuneSettings { batch: 1, ..base() }, "batch must be 2 to 4096, got 1"),
             (FinetuneSettings { warm_up: 20_000, ..base() }, "warm-up"),
             (FinetuneSettings { learning_rate: f64::NAN, ..base() }, "got NaN"),
-            (FinetuneSettings { mask_share: 1.5, ..base() }, "got 1.5"),
+            (FinetuneSettings { mask_share: 1.5, ..base() }, "0 to 1, got 1.5"),
+            (FinetuneSettings { margin: -1.0, ..base() }, "margin must be 0 to 1.5, got -1"),
+            (
+                FinetuneSettings { learning_rate: 0.0, ..base() },
+                "learning rate must be above 0, at most 1, got 0",
+            ),
             (FinetuneSettings { adaptation: lora(0), ..base() }, "LoRA rank"),
         ] {
             let error = settings.check().unwrap_err().to_string();

@@ -1,0 +1,139 @@
+//! The clips of a training run: chosen by options, read when they are drawn.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    ffi::OsStr,
+    io::Cursor,
+    path::Path,
+};
+
+use auscult_audio::{CheckedReadSettings, ClipRange, ClipReader, ReadSettings};
+use auscult_eval::datasets::{Archives, Dataset, DatasetClip, Split, empty_folders};
+use auscult_training::finetune::{ClipOrigin, LabelledClips};
+use clap::ValueEnum;
+
+use crate::{
+    args::{LabelName, TrainArguments},
+    printer::Printer,
+    reading,
+};
+
+/// Normal training clips of a data set.
+pub(super) struct Labelled {
+    clips: Vec<DatasetClip>,
+    labels: Vec<String>,
+    archives: Archives,
+    reading: CheckedReadSettings,
+    origin: ClipOrigin,
+}
+
+impl Labelled {
+    pub(super) fn open(arguments: &TrainArguments, printer: &Printer) -> anyhow::Result<Self> {
+        let mut dataset = Dataset::open(arguments.dataset, &arguments.data, None)?;
+        dataset.keep(&arguments.machine, &arguments.split)?;
+        for remark in dataset.remarks() {
+            printer.note(remark);
+        }
+        refuse_empty_classes(&dataset, arguments)?;
+        let clips: Vec<DatasetClip> =
+            dataset.clips.into_iter().filter(|clip| clip.split == Split::Train).collect();
+        let labels = clips.iter().map(|clip| label(clip, arguments.labels)).collect();
+        let reading = ReadSettings {
+            sample_rate: 16_000,
+            channel: reading::channel(&arguments.channel)?,
+            clip_seconds: arguments.clip_seconds,
+            hop_seconds: None,
+            range: ClipRange::First,
+        };
+        let reading = reading.check()?;
+        let origin = origin(arguments);
+        Ok(Self { clips, labels, archives: Archives::default(), reading, origin })
+    }
+}
+
+/// The options that choose clips, as they were given.
+fn origin(arguments: &TrainArguments) -> ClipOrigin {
+    let roots = arguments.data.iter().map(|root| root.display().to_string());
+    let labels = arguments.labels.to_possible_value();
+    let mut options = BTreeMap::from([
+        ("--data".to_owned(), roots.collect::<Vec<_>>().join(" ")),
+        ("--dataset".to_owned(), arguments.dataset.to_string()),
+        ("--labels".to_owned(), labels.map(|it| it.get_name().to_owned()).unwrap_or_default()),
+    ]);
+    for (name, values) in [("--machine", &arguments.machine), ("--split", &arguments.split)] {
+        if !values.is_empty() {
+            options.insert(name.to_owned(), values.join(" "));
+        }
+    }
+    ClipOrigin { channel: arguments.channel.clone(), options }
+}
+
+/// A class that lost all its clips would be missing from the encoder without a word.
+fn refuse_empty_classes(dataset: &Dataset, arguments: &TrainArguments) -> anyhow::Result<()> {
+    let section = |clip: &DatasetClip| label(clip, LabelName::Sections);
+    let of_split = |split: Split| {
+        let clips = dataset.clips.iter().filter(move |clip| clip.split == split);
+        clips.map(section).collect::<BTreeSet<String>>()
+    };
+    let with_clips = of_split(Split::Train);
+    if let Some(name) = of_split(Split::Test).difference(&with_clips).next() {
+        anyhow::bail!(
+            "class {name:?} has no clips to train on, only test clips; add some, or leave it out \
+             by naming the others after --machine or --split"
+        );
+    }
+    // A part of a data set that is not asked for may well be empty.
+    if !arguments.split.is_empty() {
+        return Ok(());
+    }
+    for root in &arguments.data {
+        let is_asked_for = |folder: &Path| {
+            let within = folder.strip_prefix(root).unwrap_or(folder);
+            let is_named = |name| within.iter().any(|part| part == OsStr::new(name));
+            arguments.machine.is_empty() || arguments.machine.iter().any(is_named)
+        };
+        // An empty folder for tests is none of training's business.
+        let is_of_tests = |folder: &Path| folder.iter().any(|part| part == "test");
+        let folders = empty_folders(root)?;
+        let empty = folders.iter().find(|it| is_asked_for(it) && !is_of_tests(it));
+        if let Some(folder) = empty {
+            anyhow::bail!(
+                "{} holds no clips: its class would be empty; put recordings into it or remove it",
+                folder.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+fn label(clip: &DatasetClip, labels: LabelName) -> String {
+    let attributes = match labels {
+        LabelName::Sections => "",
+        LabelName::Attributes => clip.attributes.as_str(),
+    };
+    format!("{} {} {attributes}", clip.machine, clip.section).trim().to_owned()
+}
+
+impl LabelledClips for Labelled {
+    fn name(&self, clip: usize) -> String {
+        let DatasetClip { machine, name, .. } = &self.clips[clip];
+        format!("{machine}/{name}")
+    }
+
+    fn labels(&self) -> &[String] {
+        &self.labels
+    }
+
+    fn samples(&self, clip: usize) -> Result<Vec<f32>, String> {
+        let file = &self.clips[clip].file;
+        let bytes = file.bytes(&self.archives).map_err(|error| error.to_string())?;
+        let mut reader = ClipReader::from_stream(&file.label(), Cursor::new(bytes), &self.reading)
+            .map_err(|error| error.to_string())?;
+        let clip = reader.next().ok_or_else(|| "it holds no sound".to_owned())?;
+        Ok(clip.map_err(|error| error.to_string())?.samples)
+    }
+
+    fn origin(&self) -> ClipOrigin {
+        self.origin.clone()
+    }
+}
