@@ -87,12 +87,31 @@ pub(crate) fn axis_of_model(model: &Model) -> anyhow::Result<Axis> {
     Ok(Axis::joined(axes.collect::<anyhow::Result<_>>()?))
 }
 
+/// Refuses --encoder where `name` has no encoder: figures would pass for those of its weights.
+pub(crate) fn refuse_unused_file(name: &str) -> anyhow::Result<()> {
+    let of_member = |member: &str| {
+        let end = member.find([':', FORM_SEPARATOR]).unwrap_or(member.len());
+        EncoderLibrary::knows(member[..end].trim())
+    };
+    let Some(file) = FILE.get().filter(|_| !name.split(SEPARATOR).any(of_member)) else {
+        return Ok(());
+    };
+    anyhow::bail!(
+        "--encoder {} names the weights of an encoder, and {name} is none; give --front-end ced, beats or eat, or \
+         leave it out",
+        file.display()
+    )
+}
+
 /// The front end the command line names.
 pub(crate) fn asked_for(
     arguments: &FrontEndArguments,
     length: ClipLength,
 ) -> anyhow::Result<Arc<dyn FrontEnd>> {
-    named(&arguments.front_end, arguments.convention.as_deref(), &arguments.encoder, length)
+    let (name, convention) = (&arguments.front_end, arguments.convention.as_deref());
+    let front_end = named(name, convention, &arguments.encoder, length)?;
+    refuse_unused_file(name)?;
+    Ok(front_end)
 }
 
 /// A front end by name; several names with + between them are an ensemble. A member's convention

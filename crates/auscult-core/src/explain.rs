@@ -38,8 +38,9 @@ pub struct BandReason {
     /// The score over the median score of unseen normal clips in this band; `None` if that is 0
     /// or unknown.
     pub times_normal: Option<f64>,
-    /// The reference that is closest in this band.
-    pub reference: Provenance,
+    /// The reference that is closest in this band; `None` where nothing is compared.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reference: Option<Provenance>,
     /// Level against that reference, part by part, where features have a level.
     pub levels: Vec<LevelDifference>,
     /// All of this in a sentence.
@@ -85,7 +86,8 @@ impl Explanation {
                     hertz: axis.hertz(positions.clone()),
                     score: score.value,
                     times_normal: normal.filter(|&normal| normal > 0.0).map(|n| score.value / n),
-                    reference: model.references().provenance()[score.reference].clone(),
+                    reference: (score_of == ScoreOf::Distance)
+                        .then(|| model.references().provenance()[score.reference].clone()),
                     levels: level_differences(axis, positions.clone(), vectors),
                     sentence: String::new(),
                 };
@@ -99,9 +101,11 @@ impl Explanation {
     }
 
     /// The sentences worth reading: of bands that differ, or of the furthest one if none does.
+    /// Where nothing is compared, a band with no more error than normal is no reason.
     pub fn sentences(&self) -> impl Iterator<Item = &str> {
         let notable = self.bands.iter().filter(|band| band.weight() >= NOTABLE).count().max(1);
-        self.bands.iter().take(notable).map(|band| band.sentence.as_str())
+        let reasons = self.bands.iter().take(notable).filter(|band| band.is_reason());
+        reasons.map(|band| band.sentence.as_str())
     }
 }
 
@@ -114,6 +118,12 @@ impl BandReason {
             None => format!("coefficients {}-{}", self.positions.start, self.positions.end - 1),
         };
         if self.part.is_empty() { place } else { format!("{} {place}", self.part) }
+    }
+
+    /// Whether the band can be why a clip scored as it did: a distance always can, an error if it
+    /// is larger than normal, also when it is rounded.
+    pub fn is_reason(&self) -> bool {
+        self.reference.is_some() || self.times_normal.is_none_or(|times| times >= 1.05)
     }
 
     fn weight(&self) -> f64 {
@@ -129,10 +139,10 @@ impl BandReason {
             Some(times) => format!("{times:.1} times its normal {}", measure(score_of)),
             None => format!("at score {:.3}", self.score),
         };
-        if score_of == ScoreOf::Value {
+        let Some(reference) = &self.reference else {
             return format!("{} ({view}) is {far}.", self.name());
-        }
-        let reference = show_reference(&self.reference);
+        };
+        let reference = show_reference(reference);
         let mut sentence =
             format!("{} ({view}) is {far} from the closest reference, {reference}", self.name());
         let mut loudest: Vec<&LevelDifference> =
@@ -203,6 +213,7 @@ fn summarise(scored: &ScoredClip, bands: &[BandReason], score_of: ScoreOf) -> St
     let p = scored.p_value.map(|p| format!(", p = {p:.3}")).unwrap_or_default();
     let score = format!("score {:.4}{p}", scored.score.value);
     let most = bands.first().map(|band| match band.times_normal {
+        _ if !band.is_reason() => "; no band has more error than normal".to_owned(),
         Some(times) => {
             let measure = measure(score_of);
             format!("; {} differs most, {times:.1} times its normal {measure}", band.name())
@@ -229,4 +240,53 @@ fn show_reference(reference: &Provenance) -> String {
         text = format!("{text} (of visit {visit})");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        BandSettings, BeamSettings, ClipSettings, FrontEndSettings, ModelSettings, References,
+    };
+
+    /// A model whose values are errors: 8 normal clips, every error between 0.9 and 1.1.
+    fn of_errors(error: impl Fn(usize) -> f32) -> Explanation {
+        let clip = ClipSettings { seconds: 1.0, ..ClipSettings::default() };
+        let front_end = FrontEndSettings::default().build(clip.check().unwrap()).unwrap();
+        let length = front_end.axis().len();
+        let vectors = |error: &dyn Fn(usize) -> f32| {
+            let values = (0..length).map(error).collect();
+            ClipVectors::from_views(vec![(View::Mean, values)]).unwrap()
+        };
+        let mut references = References::new(&[View::Mean], length);
+        for take in 0..8 {
+            let normal = |at: usize| 0.9 + 0.2 * ((at + take) % 5) as f32 / 4.0;
+            let from = Provenance::of(format!("{take}.wav"));
+            references.push(&vectors(&normal), from).unwrap();
+        }
+        let detector = BeamSettings {
+            score_of: ScoreOf::Value,
+            neighbours: 0,
+            ..BeamSettings::new(BandSettings::touching(length / 4), vec![View::Mean])
+        };
+        let settings = ModelSettings::new(clip, &*front_end, detector);
+        let model = Model::fit(settings, references).unwrap();
+        let clip = vectors(&error);
+        Explanation::new(&model, front_end.axis(), &clip, &model.score(&clip).unwrap())
+    }
+
+    #[test]
+    fn errors_no_larger_than_normal_are_no_reason() {
+        let quiet = of_errors(|_| 0.5);
+        assert!(quiet.summary.ends_with("; no band has more error than normal."), "{quiet:?}");
+        assert_eq!(quiet.sentences().count(), 0);
+        let odd = of_errors(|at| if at == 0 { 90.0 } else { 0.5 });
+        assert!(odd.summary.contains("differs most"), "{}", odd.summary);
+        assert_eq!(odd.sentences().count(), 1);
+        assert!(odd.sentences().all(|sentence| sentence.contains("times its normal error")));
+        for explanation in [quiet, odd] {
+            let json = serde_json::to_value(explanation).unwrap();
+            assert!(json["bands"][0].get("reference").is_none(), "nothing is compared: {json}");
+        }
+    }
 }

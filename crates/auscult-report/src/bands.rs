@@ -12,7 +12,7 @@ use crate::{
 /// The most unusual band of a clip, in a word or two for tables.
 pub(crate) fn furthest_band(clip: &ReportClip) -> String {
     let reason = clip.explanation.as_ref().and_then(|explanation| explanation.bands.first());
-    reason.map_or_else(
+    reason.filter(|reason| reason.is_reason()).map_or_else(
         || NOTHING.to_owned(),
         |reason| match reason.times_normal {
             Some(value) => format!("{}, {}", reason_name(reason), times(value)),
@@ -26,13 +26,20 @@ pub(crate) fn furthest(clip: &ReportClip) -> String {
     let reason = clip.explanation.as_ref().and_then(|explanation| explanation.bands.first());
     match reason {
         None => "not explained".to_owned(),
+        Some(reason) if !reason.is_reason() => "no band has more error than normal".to_owned(),
         Some(reason) => match reason.times_normal {
             Some(value) => {
-                format!("{} is {} its normal distance", reason_name(reason), times(value))
+                let measure = measure(reason.reference.is_some());
+                format!("{} is {} its normal {measure}", reason_name(reason), times(value))
             }
             None => reason_name(reason),
         },
     }
+}
+
+/// What a score is of: a network's error, or how far a clip is from those it is compared with.
+pub(crate) fn measure(compares: bool) -> &'static str {
+    if compares { "distance" } else { "error" }
 }
 
 /// What a band of an explanation is called.

@@ -22,7 +22,8 @@ pub(crate) struct InspectArguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelCommand {
-    /// Add normal recordings to a model. The result equals a fresh fit on all of them.
+    /// Add normal recordings to a model. The result equals a fresh fit on all of them; the network
+    /// of an autoencoder stays as it is, only its threshold changes.
     Add {
         /// The model file, changed in place.
         model: PathBuf,
@@ -32,7 +33,7 @@ pub(crate) enum ModelCommand {
         visits: VisitArguments,
     },
     /// Forget references: those of a visit, of a source, or by index. The result equals a fresh
-    /// fit on the others.
+    /// fit on the others; the network of an autoencoder stays as it is, only its threshold changes.
     ///
     /// auscult inspect --references lists them.
     Forget {

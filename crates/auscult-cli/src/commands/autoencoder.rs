@@ -5,14 +5,15 @@ use std::sync::Arc;
 use auscult_core::{BeamSettings, ClipSettings, FrontEnd, ModelSettings};
 use auscult_training::Error;
 use auscult_training::autoencoder::{
-    AutoencoderModelSettings, SpectrogramFrontEnd, TrainingEvent, TrainingSettings, fit_model,
+    AutoencoderModelSettings, FittedAutoencoder, SpectrogramFrontEnd, TrainingEvent, TrainingPlan,
+    TrainingSettings, fit_model,
 };
 
 use super::{fit, gathering::Gathered, unused};
 use crate::{
     Outcome,
     args::{AutoencoderArguments, FitArguments, FrontEndArguments, Typed},
-    files, interrupt,
+    files, front_ends, interrupt,
     printer::Printer,
     progress,
 };
@@ -29,22 +30,29 @@ pub(super) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
     let reading = fit::reading(&arguments.input, &asked.channel, clip, Arc::new(spectrogram))?;
     let Gathered { references, counts, quality, .. } =
         fit::read_normal(arguments, &reading, printer)?;
-    let training = &autoencoder.training;
-    let frames = references.axis_len() / training.form.bins();
-    if let Some(note) = few_steps(training, references.len(), frames) {
+    let plan = TrainingPlan::new(&settings, &references, &autoencoder)?;
+    if let Some(note) = few_steps(&autoencoder.training, plan.fewest_steps()) {
         printer.note(note);
     }
-    let bar = progress::bar(autoencoder.trainings() * autoencoder.training.epochs, "epochs");
-    let model = fit_model(settings, &references, &autoencoder, &|event| {
+    let bar = progress::bar(plan.epochs(), "epochs");
+    let fitted = fit_model(settings, &references, &autoencoder, &|event| {
         bar.inc(u64::from(matches!(event, TrainingEvent::Epoch(_))));
         !interrupt::is_asked()
     });
     bar.finish_and_clear();
-    let model = model.map_err(|error| match error {
+    let fitted = fitted.map_err(|error| match error {
         Error::Stopped => fit::stopped(arguments),
         error => error.into(),
     });
-    fit::finish(model?, (counts, quality), arguments, printer)
+    let FittedAutoencoder { model, left_out_ratio } = fitted?;
+    let outcome = fit::finish(model, (counts, quality), arguments, printer)?;
+    if left_out_ratio > FittedAutoencoder::LOOSE_RATIO {
+        printer.note(format!(
+            "the threshold is loose: clips a network never heard score {left_out_ratio:.1} times as high as those \
+             the model's own was trained on; give more recordings or visits, or more --epochs"
+        ));
+    }
+    Ok(outcome)
 }
 
 /// Options that say how to compare say nothing to a network.
@@ -59,6 +67,7 @@ pub(super) fn refuse_comparing(
     others: &'static [(&'static str, &'static str)],
 ) -> anyhow::Result<()> {
     front_end.encoder.refuse_for("an autoencoder")?;
+    front_ends::refuse_unused_file("an autoencoder")?;
     let why = "says what sound is turned into, and an autoencoder takes its own spectrogram; leave it out";
     unused::refuse(typed, &[unused::FRONT_END], why)?;
     let why = "says how references are compared, and an autoencoder compares nothing; leave it out";
@@ -72,12 +81,7 @@ pub(super) fn refuse_without(typed: &Typed, choice: &str) -> anyhow::Result<()> 
 }
 
 /// What to say of a training that is too short to mean something.
-pub(super) fn few_steps(
-    training: &TrainingSettings,
-    clips: usize,
-    frames: usize,
-) -> Option<String> {
-    let steps = training.steps(clips, frames);
+pub(super) fn few_steps(training: &TrainingSettings, steps: usize) -> Option<String> {
     (steps < TrainingSettings::FEWEST_USEFUL_STEPS).then(|| {
         format!(
             "{steps} training steps are few, and below {} scores say little; give more recordings, or more \

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use auscult_core::Model;
+use auscult_core::{Model, ScoreOf};
 
 use super::{gathering::gather, scoring::reading_for, summary::warn_about_calibration};
 use crate::{
@@ -134,6 +134,12 @@ fn tell(before: &Model, after: &Model, path: &Path, printer: &Printer) -> anyhow
         threshold(after),
         threshold(before),
     ))?;
+    if after.settings().detector.score_of == ScoreOf::Value {
+        printer.note(
+            "the network is as it was and has learnt and forgotten nothing, only the threshold is another; fit \
+             again for a network of these recordings",
+        );
+    }
     warn_about_calibration(after, printer);
     tell_about_rule(after, printer);
     Ok(())

@@ -146,8 +146,9 @@ fn sound(clip: &CheckedClip, scoring: &Scoring) -> Result<ReportSound, String> {
     let samples = samples_at(&clip.location, clip.start_seconds, scoring)
         .ok_or("the recording is no longer there, so it is not seen or heard here")?;
     let explanation = clip.finding.as_ref().and_then(|finding| finding.explanation.as_ref());
-    let nearest =
-        explanation.and_then(|explanation| explanation.bands.first()).map(|band| &band.reference);
+    let nearest = explanation
+        .and_then(|explanation| explanation.bands.first())
+        .and_then(|band| band.reference.as_ref());
     Ok(ReportSound {
         sample_rate: scoring.reading.length.sample_rate(),
         samples,

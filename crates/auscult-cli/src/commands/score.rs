@@ -208,11 +208,10 @@ impl ScoreTable {
         };
         let scored = clip.finding.as_ref().map(|finding| &finding.scored);
         let explanation = clip.finding.as_ref().and_then(|finding| finding.explanation.as_ref());
-        let most = explanation.and_then(|explanation| explanation.bands.first()).map(|band| {
-            match band.times_normal {
-                Some(times) => format!("{} ({times:.1} x normal)", band.name()),
-                None => band.name(),
-            }
+        let most = explanation.and_then(|explanation| explanation.bands.first());
+        let most = most.filter(|band| band.is_reason()).map(|band| match band.times_normal {
+            Some(times) => format!("{} ({times:.1} x normal)", band.name()),
+            None => band.name(),
         });
         self.table.row([
             clip.name(),

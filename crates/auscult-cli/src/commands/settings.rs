@@ -54,6 +54,9 @@ fn over_file(file: TunedSettings, arguments: &FitArguments) -> anyhow::Result<Ch
     if typed.has("sample_rate") {
         clip.sample_rate = asked.sample_rate;
     }
+    if !typed.has("front_end") {
+        front_ends::refuse_unused_file(&file.front_end.name)?;
+    }
     let front_end = match (typed.has("front_end"), &asked.convention) {
         (false, None) => {
             asked.encoder.refuse_over_file(&file.front_end.to_string())?;

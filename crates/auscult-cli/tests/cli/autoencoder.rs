@@ -49,7 +49,51 @@ fn what_is_faulty_is_reproduced_worse_and_the_reasons_are_in_hertz() {
     let text = sandbox.run("explain m.auscult check/faulty.wav").exits(0).stdout;
     assert!(text.contains("times its normal error") && text.contains("Hz"), "{text}");
     assert!(!text.contains("reference"), "nothing is compared: {text}");
+    let reasons = json(&sandbox.run("explain m.auscult check --json").exits(0).stdout);
+    assert!(!reasons.to_string().contains("\"reference\""), "{reasons}");
     sandbox.run("report m.auscult check -o page.html").exits(0);
+    let page = String::from_utf8(sandbox.read("page.html")).unwrap();
+    assert!(page.contains("How badly the network reproduces each clip"));
+    for untrue in
+        ["remembers", "cleaner company", "<th scope=\"row\">Distance", "memory", "closest"]
+    {
+        assert!(!page.contains(untrue), "{untrue}");
+    }
+}
+
+/// Folds have fewer clips; with fewer steps, too, their errors would be several times as large.
+#[test]
+fn networks_of_folds_learn_as_much_as_the_models_own() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .run("synth --out syn --machine pump --layout visits --seconds 2 --train 24 0 --test 2 0")
+        .exits(0);
+    let fit = "fit syn/pump/normal -o m.auscult --method autoencoder --network mimii --epochs 300 \
+               --clip-seconds 2 --folds 2 --json";
+    let ran = sandbox.run(fit).exits(0);
+    assert!(!ran.stderr.contains("the threshold is loose"), "{}", ran.stderr);
+    let threshold = json(&ran.stdout)["threshold"].as_f64().unwrap();
+    let rows = sandbox.score("m.auscult syn/pump/normal");
+    let mut scores: Vec<f64> = rows.iter().map(|row| row[2].parse().unwrap()).collect();
+    scores.sort_by(f64::total_cmp);
+    let median = scores[scores.len() / 2];
+    assert!(threshold < 2.0 * median, "{threshold} against {median}");
+}
+
+#[test]
+fn a_threshold_far_above_what_was_learnt_is_told() {
+    let sandbox = plant();
+    // Two machines as two visits: each is strange to the network of the other.
+    let sandbox_fan = "synth --out syn --machine fan --machine valve --layout visits --seconds 1 \
+                       --train 8 0 --test 2 0 --visits 1";
+    sandbox.run(sandbox_fan).exits(0);
+    for machine in ["fan", "valve"] {
+        let from = sandbox.path(format!("syn/{machine}/normal/visit_01"));
+        std::fs::create_dir_all(sandbox.path("mixed")).unwrap();
+        std::fs::rename(from, sandbox.path(format!("mixed/{machine}"))).unwrap();
+    }
+    let fit = format!("fit mixed -o m.auscult {QUICK} {LEARNT}").replace("--epochs 12", "");
+    sandbox.run(&fit).exits(0).says("the threshold is loose: clips a network never heard score");
 }
 
 #[test]
@@ -66,10 +110,12 @@ fn clips_it_never_heard_may_be_added() {
     let sandbox = plant();
     sandbox.run(&format!("fit normal -o m.auscult {QUICK}")).exits(0);
     sandbox.record("more", 7..8, 3);
-    sandbox.run("model add m.auscult more").exits(0);
+    let told = "the network is as it was and has learnt and forgotten nothing";
+    sandbox.run("model add m.auscult more").exits(0).says(told);
     let facts = json(&sandbox.run("inspect m.auscult --json").exits(0).stdout);
     assert_eq!(facts["references"], 27);
     sandbox.score("m.auscult check");
+    sandbox.run("model forget m.auscult --index 0").exits(0).says(told);
 }
 
 #[test]
@@ -81,9 +127,16 @@ fn what_a_network_cannot_use_is_refused() {
         ("--method autoencoder --folds 1", "folds must be at least 2, got 1"),
         ("--method autoencoder --error-score rmse", "mahalanobis-official"),
         ("--method autoencoder --network deep", "dcase or mimii"),
+        (
+            "--method autoencoder --encoder x.safetensors",
+            "--encoder x.safetensors names the weights",
+        ),
+        ("--encoder x.safetensors", "log-mel is none; give --front-end ced, beats or eat"),
+        ("--method autoencoder --clip-seconds 0.1", "clip length must be at least 0.13 seconds"),
         ("--method knn", "known: global, beam, adabeam, autoencoder"),
     ] {
-        let fit = format!("fit normal -o m.auscult --clip-seconds 1 {line}");
+        let length = if line.contains("--clip-seconds") { "" } else { "--clip-seconds 1" };
+        let fit = format!("fit normal -o m.auscult {length} {line}");
         sandbox.run(&fit).exits(2).says(message);
     }
     let fit = "fit normal/visit_1/0.wav -o m.auscult --method autoencoder --clip-seconds 1";
@@ -110,6 +163,10 @@ fn it_stands_beside_the_others_in_bench() {
         got["auc"].as_f64().unwrap()
     };
     assert!(auc(&format!("mse {LEARNT}")) > 0.9);
+    let other = "bench eval --data data --dataset folder --clip-seconds 1 --encoder x.safetensors";
+    sandbox.run(other).exits(2).says("--encoder x.safetensors names the weights of an encoder");
+    let other = format!("{other} --back-end autoencoder");
+    sandbox.run(&other).exits(2).says("and an autoencoder is none");
     for score in ["mahalanobis", "mahalanobis-official"] {
         assert!((0.0..=1.0).contains(&auc(&format!("{score} --epochs 5"))), "{score}");
     }

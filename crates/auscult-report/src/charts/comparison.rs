@@ -18,6 +18,7 @@ use super::{
 };
 use crate::{
     ReportSound,
+    bands::measure,
     spectrum::Spectrogram,
     text::{hertz, tick, times},
 };
@@ -102,7 +103,10 @@ impl Comparison<'_> {
         let marks = if marks.is_empty() {
             "No band is marked.".to_owned()
         } else {
-            format!("Marked bands, with times their normal distance: {}.", marks.join(", "))
+            let bands = self.explanation.map(|explanation| explanation.bands.as_slice());
+            let compares = bands.unwrap_or_default().iter().all(|band| band.reference.is_some());
+            let measure = measure(compares);
+            format!("Marked bands, with times their normal {measure}: {}.", marks.join(", "))
         };
         Description {
             id: self.id,

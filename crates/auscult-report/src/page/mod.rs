@@ -6,7 +6,7 @@ use std::{
     fmt::{self, Display, Formatter},
 };
 
-use auscult_core::{Standing, Verdict};
+use auscult_core::{ScoreOf, Standing, Verdict};
 
 use crate::{MOST_DETAILS, ReportClip, ReportInput, charts::ScoreRange, sections, text::Escaped};
 
@@ -51,6 +51,11 @@ impl<'a> Page<'a> {
             self.thresholds.iter().flat_map(|threshold| &threshold.scores).copied().collect();
         scores.sort_by(f64::total_cmp);
         scores
+    }
+
+    /// Whether clips are compared with the references; an autoencoder's errors are not.
+    pub(crate) fn compares(&self) -> bool {
+        self.input.model.settings().detector.score_of == ScoreOf::Distance
     }
 
     /// Whether every threshold on the page keeps the promised rate.

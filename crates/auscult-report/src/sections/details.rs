@@ -36,12 +36,17 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
         )?;
     }
     for &index in &page.details {
-        write_clip(out, index, &clips[index])?;
+        write_clip(out, index, &clips[index], page.compares())?;
     }
     writeln!(out, "</section>")
 }
 
-fn write_clip(out: &mut Formatter<'_>, index: usize, clip: &ReportClip) -> fmt::Result {
+fn write_clip(
+    out: &mut Formatter<'_>,
+    index: usize,
+    clip: &ReportClip,
+    compares: bool,
+) -> fmt::Result {
     let (Some(scored), Some(sound)) = (&clip.scored, &clip.sound) else {
         return Ok(());
     };
@@ -75,7 +80,7 @@ fn write_clip(out: &mut Formatter<'_>, index: usize, clip: &ReportClip) -> fmt::
         }
         writeln!(out, "</ul>")?;
     }
-    write_picture(out, position, clip, sound)?;
+    write_picture(out, position, (clip, sound), compares)?;
     write_players(out, sound)?;
     writeln!(out, "<p class=\"back\"><a href=\"#scores\">Back to the scores</a></p>\n</article>")
 }
@@ -83,17 +88,22 @@ fn write_clip(out: &mut Formatter<'_>, index: usize, clip: &ReportClip) -> fmt::
 fn write_picture(
     out: &mut Formatter<'_>,
     position: usize,
-    clip: &ReportClip,
-    sound: &ReportSound,
+    (clip, sound): (&ReportClip, &ReportSound),
+    compares: bool,
 ) -> fmt::Result {
+    let numbers = if compares {
+        "times the normal distance. Level bars compare each band with its own closest reference, which \
+         may be another clip than the one shown."
+    } else {
+        "times the normal error of the network."
+    };
     let id = format!("clip-{position}-picture");
     let (label, explanation) = (clip.label.as_str(), clip.explanation.as_ref());
     let chart = Comparison { id: &id, label, sound, explanation };
     writeln!(
         out,
         "<figure>\n{chart}<figcaption class=\"caption\">Brighter is louder. Bracketed bands differ from normal; the \
-         numbers beside them are times the normal distance. Level bars compare each band with its \
-         own closest reference, which may be another clip than the one shown.</figcaption>\n</figure>"
+         numbers beside them are {numbers}</figcaption>\n</figure>"
     )
 }
 

@@ -15,7 +15,12 @@ use crate::{
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     writeln!(out, "<section aria-labelledby=\"model\">\n<h2 id=\"model\">Model</h2>")?;
-    write_table(out, "What the clips are compared with", &model_facts(page))?;
+    let caption = if page.compares() {
+        "What the clips are compared with"
+    } else {
+        "What the clips are judged by"
+    };
+    write_table(out, caption, &model_facts(page))?;
     write_table(out, "Settings", &settings(page))?;
     writeln!(out, "</section>")
 }
@@ -97,22 +102,27 @@ fn settings(page: &Page<'_>) -> Facts {
     };
     let most =
         settings.max_references.map_or_else(|| "no limit".to_owned(), |most| most.to_string());
-    let facts = [
-        ("Channel", settings.channel.clone()),
-        ("Views", views.join(", ")),
-        ("Distance", detector.metric.to_string()),
-        ("Neighbours in a local scale", detector.neighbours.to_string()),
-        ("Density exponent", exponent),
-        ("Density rule", detector.rule.to_string()),
+    let mut facts = vec![("Channel", settings.channel.clone()), ("Views", views.join(", "))];
+    if page.compares() {
+        facts.extend([
+            ("Distance", detector.metric.to_string()),
+            ("Neighbours in a local scale", detector.neighbours.to_string()),
+            ("Density exponent", exponent),
+            ("Density rule", detector.rule.to_string()),
+        ]);
+    } else {
+        facts.push(("Score of a band", "the network's error in it".to_owned()));
+    }
+    facts.extend([
         ("Bands combined by", detector.aggregation.to_string()),
         ("Views combined by", detector.fusion.to_string()),
         ("Most references", most),
         ("Calibration scheme", settings.calibration.to_string()),
-    ];
+    ]);
     let front_end = settings.front_end.settings.as_object().into_iter().flatten();
     facts
-        .map(|(name, value)| (name.to_owned(), value))
         .into_iter()
+        .map(|(name, value)| (name.to_owned(), value))
         .chain(front_end.map(|(name, value)| {
             let name = format!("Front end: {}", name.replace('_', " "));
             (name, value.as_str().map_or_else(|| value.to_string(), str::to_owned))

@@ -137,11 +137,16 @@ fn write_least_normal(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     if least_normal.is_empty() {
         return Ok(());
     }
+    let why = if page.compares() {
+        "Left out of the memory, these references score highest. A reference that is not normal \
+         hides faults like it; forget it, and the others are judged by cleaner company."
+    } else {
+        "By a network that never heard them, these clips score highest. One that is not normal raises \
+         the threshold and was learnt: forgetting it lowers the threshold only; fit again without it."
+    };
     write!(
         out,
-        "<h3>The least normal of the normal clips: please listen</h3>\n\
-         <p>Left out of the memory, these references score highest. A reference that is not normal \
-         hides faults like it; forget it, and the others are judged by cleaner company.</p>\n<ol>\n"
+        "<h3>The least normal of the normal clips: please listen</h3>\n<p>{why}</p>\n<ol>\n"
     )?;
     for (from, score) in least_normal {
         let start = if from.start_seconds > 0.0 {

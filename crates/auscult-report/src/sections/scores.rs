@@ -23,11 +23,15 @@ fn write_timeline(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
         range: page.range,
         has_details: &|index| page.has_details(index),
     };
+    let what = if page.compares() {
+        "How far each clip is from the normal clips the model remembers: higher is further."
+    } else {
+        "How badly the network reproduces each clip: higher is worse."
+    };
     write!(
         out,
         "<section aria-labelledby=\"scores\">\n<h2 id=\"scores\">Scores</h2>\n\
-         <p>How far each clip is from the normal clips the model remembers: higher is further. A \
-         clip above the threshold is called anomalous.</p>\n<figure>\n{chart}"
+         <p>{what} A clip above the threshold is called anomalous.</p>\n<figure>\n{chart}"
     )?;
     write_verdict_legend(out, page)?;
     writeln!(out, "</figure>\n</section>")
@@ -53,10 +57,15 @@ fn write_verdict_legend(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result
 
 fn write_histogram(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let calibration = page.calibration_scores();
+    let left_out = if page.compares() {
+        "when they are left out of the memory"
+    } else {
+        "by a network that never heard them"
+    };
     write!(
         out,
         "<section aria-labelledby=\"normal\">\n<h2 id=\"normal\">Against normal clips</h2>\n\
-         <p>Bars: how normal clips score when they are left out of the memory. Marks below them: \
+         <p>Bars: how normal clips score {left_out}. Marks below them: \
          the clips of this report. Marks to the right of all bars are further from normal than any \
          normal clip was.</p>\n"
     )?;
@@ -80,11 +89,13 @@ fn write_histogram(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
 
 fn write_heat_map(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let beam = page.input.model.detector().beam();
+    let [measure, five] =
+        if page.compares() { ["distance to the memory", "as far"] } else { ["error", "the error"] };
     write!(
         out,
         "<section aria-labelledby=\"bands\">\n<h2 id=\"bands\">Where the clips differ</h2>\n\
          <p>Every band of every clip against what unseen normal clips have in that band: 1\u{d7} is \
-         their median distance to the memory, 5\u{d7} is five times as far.</p>\n"
+         their median {measure}, 5\u{d7} is five times {five}.</p>\n"
     )?;
     if page.input.clips.iter().all(|clip| clip.explanation.is_none()) {
         writeln!(out, "<p class=\"missing\">No clip of this report is explained.</p>\n</section>")?;

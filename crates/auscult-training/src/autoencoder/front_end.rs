@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use auscult_core::{
-    BandSettings, ClipLength, Error as CoreError, Extractor, FrontEnd, FrontEndIdentity, View,
-    Weights,
+    BandSettings, ClipLength, ClipSettings, Error as CoreError, Extractor, FrontEnd,
+    FrontEndIdentity, View, Weights,
     features::{Axis, Level, LogMel, LogMelSettings},
 };
 use serde::{Deserialize, Serialize};
 
-use super::{Autoencoder, ErrorScore, Form};
+use super::{Autoencoder, ErrorScore, Form, settings::FRAMES};
 use crate::{Error, Result};
 
 /// A front end that gives a clip's whole log-mel spectrogram as one vector: what autoencoders are
@@ -29,12 +29,38 @@ impl SpectrogramFrontEnd {
     ///
     /// # Errors
     ///
-    /// If a clip is shorter than a frame.
+    /// If a clip is shorter than the five frames a network sees at once.
     pub fn new(form: Form, length: ClipLength) -> Result<Self> {
+        let (log_mel, values) = Self::plan(form, length)?;
+        if values < FRAMES * form.bins() {
+            let least = Self::least_seconds(form, length.sample_rate());
+            let allowed = format!(
+                "at least {least} seconds for an autoencoder, which sees {FRAMES} frames at once \
+                 (--clip-seconds)"
+            );
+            let got = length.samples() as f64 / f64::from(length.sample_rate());
+            return Err(Error::setting("clip length", allowed, got));
+        }
+        Ok(Self { form, log_mel, axis: Axis::other(values) })
+    }
+
+    /// The spectrogram, and how many values it has.
+    fn plan(form: Form, length: ClipLength) -> Result<(LogMel, usize)> {
         let log_mel = LogMel::new(&LogMelSettings { convention: form.convention() }, length)?;
         let mut values = 0;
         log_mel.extractor().for_each_frame(&[], &mut |frame| values += frame.len())?;
-        Ok(Self { form, log_mel, axis: Axis::other(values) })
+        Ok((log_mel, values))
+    }
+
+    /// The shortest clip with enough frames, in hundredths of a second.
+    fn least_seconds(form: Form, sample_rate: u32) -> f64 {
+        let is_enough = |seconds: f64| {
+            let length = ClipSettings { sample_rate, seconds }.check();
+            let values = length.map_err(Error::from).and_then(|length| Self::plan(form, length));
+            values.is_ok_and(|(_, values)| values >= FRAMES * form.bins())
+        };
+        let mut all = (10..1000).map(|hundredths| f64::from(hundredths) / 100.0);
+        all.find(|&seconds| is_enough(seconds)).unwrap_or(10.0)
     }
 }
 
@@ -191,5 +217,25 @@ impl Extractor for AutoencoderExtractor {
         log_mel.for_each_frame(samples, &mut |frame| map.extend_from_slice(frame))?;
         sink(&autoencoder.profile(map));
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_length_is_told_and_is_enough() {
+        for form in [Form::Dcase, Form::Mimii] {
+            let of = |seconds: f64| {
+                let clip = ClipSettings { seconds, ..ClipSettings::default() };
+                SpectrogramFrontEnd::new(form, clip.check().unwrap())
+            };
+            let error = of(0.1).unwrap_err().to_string();
+            let (_, rest) = error.split_once("clip length must be at least ").unwrap();
+            let least: f64 = rest.split(' ').next().unwrap().parse().unwrap();
+            assert!(error.contains("5 frames") && error.ends_with("got 0.1"), "{error}");
+            assert!(of(least).is_ok() && of(least - 0.01).is_err(), "{least}");
+        }
     }
 }

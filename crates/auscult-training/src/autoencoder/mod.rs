@@ -23,7 +23,7 @@ use auscult_core::{Error as CoreError, References, View, Weights};
 use self::reconstruction::{Precisions, Reconstruction};
 pub use self::{
     front_end::{AutoencoderFrontEnd, SpectrogramFrontEnd},
-    model::{AutoencoderModelSettings, fit_model},
+    model::{AutoencoderModelSettings, FittedAutoencoder, TrainingPlan, fit_model},
     settings::{ErrorScore, Form, TrainingSettings},
     training::{EpochErrors, TrainingEvent},
 };

@@ -26,26 +26,118 @@ pub struct AutoencoderModelSettings {
     pub folds: usize,
 }
 
-impl AutoencoderModelSettings {
-    /// Networks [`fit_model`] trains for calibration and the model itself, at most.
-    pub fn trainings(&self) -> usize {
-        self.folds + 1
-    }
-}
-
 impl Default for AutoencoderModelSettings {
     fn default() -> Self {
         Self { training: TrainingSettings::default(), score: ErrorScore::default(), folds: 5 }
     }
 }
 
+/// Which clips each network is trained on, and for how long.
+///
+/// Networks that score what they never heard have fewer clips than the model's own. They see them
+/// more often, so that all networks take the same number of steps: one that learnt less would make
+/// larger errors, and thresholds would be too high.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TrainingPlan {
+    /// The model's own network.
+    own: PlannedTraining,
+    /// Those that score what they left out; without any, the own network left clips out.
+    folds: Vec<PlannedTraining>,
+}
+
+/// One network.
+#[derive(Debug, Clone, PartialEq)]
+struct PlannedTraining {
+    heard: Vec<usize>,
+    left_out: Vec<usize>,
+    settings: TrainingSettings,
+    steps: usize,
+}
+
+impl TrainingPlan {
+    /// Plans the trainings of [`fit_model`].
+    ///
+    /// # Errors
+    ///
+    /// If there are too few clips or visits, or a setting is out of range.
+    pub fn new(
+        settings: &ModelSettings,
+        spectrograms: &References,
+        autoencoder: &AutoencoderModelSettings,
+    ) -> Result<Self> {
+        autoencoder.training.check()?;
+        let groups = Groups::by_scheme(settings.calibration, spectrograms.provenance())?;
+        if groups.count() < 2 {
+            let got = spectrograms.len();
+            return Err(Error::setting("clips of an autoencoder", "at least 2 from 2 files", got));
+        }
+        if autoencoder.folds < 2 {
+            return Err(Error::setting("folds", "at least 2", autoencoder.folds));
+        }
+        let frames = spectrograms.axis_len() / autoencoder.training.form.bins();
+        let planned = |(left_out, heard): (Vec<usize>, Vec<usize>), training: TrainingSettings| {
+            let steps = training.steps(heard.len(), frames);
+            PlannedTraining { heard, left_out, settings: training, steps }
+        };
+        let part = |at: usize, parts: usize| -> (Vec<usize>, Vec<usize>) {
+            let clips = 0..spectrograms.len();
+            clips.partition(|&clip| groups.members()[clip] % parts == at)
+        };
+        let training = &autoencoder.training;
+        if settings.calibration == CalibrationScheme::Split {
+            let own = planned(part(SPLIT - 1, SPLIT), training.clone());
+            return Ok(Self { own, folds: Vec::new() });
+        }
+        let all = (Vec::new(), (0..spectrograms.len()).collect());
+        let own = planned(all, training.clone());
+        let parts = autoencoder.folds.min(groups.count());
+        let fold = |at: usize| {
+            let clips = part(at, parts);
+            let settings = training.with_steps(own.steps, clips.1.len(), frames);
+            planned(clips, settings)
+        };
+        let folds = (0..parts).map(fold).collect();
+        Ok(Self { own, folds })
+    }
+
+    fn all(&self) -> impl Iterator<Item = &PlannedTraining> {
+        self.folds.iter().chain(std::iter::once(&self.own))
+    }
+
+    /// Epochs of all trainings.
+    pub fn epochs(&self) -> usize {
+        self.all().map(|training| training.settings.epochs).sum()
+    }
+
+    /// Steps of the shortest training.
+    pub fn fewest_steps(&self) -> usize {
+        self.all().map(|training| training.steps).min().unwrap_or_default()
+    }
+}
+
+/// A calibrated model, and how much its threshold says.
+#[derive(Debug, Clone)]
+pub struct FittedAutoencoder {
+    /// The model.
+    pub model: Model,
+    /// The median score of clips by networks that never heard them over that of the clips the
+    /// model's own network was trained on: 1 if what was learnt holds for other sound.
+    pub left_out_ratio: f64,
+}
+
+impl FittedAutoencoder {
+    /// Above this ratio a threshold is loose: it lies far above what the network does with sound
+    /// it knows.
+    pub const LOOSE_RATIO: f64 = 2.0;
+}
+
 /// Trains an autoencoder on spectrograms made by [`super::SpectrogramFrontEnd`] and calibrates it.
 ///
 /// The references of the model are the error profiles of the clips, each by a network that was
 /// trained without the clip's visit (or whatever `settings.calibration` leaves out): so their
-/// scores are those of unseen normal sound. With [`CalibrationScheme::Split`] every third visit is
-/// kept out of the one network that is trained, and only those clips calibrate. Front end, detector
-/// and weights of `settings` are replaced.
+/// scores are those of unseen normal sound. All networks take the same number of steps. With
+/// [`CalibrationScheme::Split`] every third visit is kept out of the one network that is trained,
+/// and only those clips calibrate. Front end, detector and weights of `settings` are replaced.
 ///
 /// # Errors
 ///
@@ -55,45 +147,31 @@ pub fn fit_model(
     spectrograms: &References,
     autoencoder: &AutoencoderModelSettings,
     go_on: &(dyn Fn(TrainingEvent) -> bool + Sync),
-) -> Result<Model> {
+) -> Result<FittedAutoencoder> {
     let length = settings.clip.check()?;
-    let groups = Groups::by_scheme(settings.calibration, spectrograms.provenance())?;
-    if groups.count() < 2 {
-        let got = spectrograms.len();
-        return Err(Error::setting("clips of an autoencoder", "at least 2 from 2 files", got));
-    }
-    if autoencoder.folds < 2 {
-        return Err(Error::setting("folds", "at least 2", autoencoder.folds));
-    }
-    let is_split = settings.calibration == CalibrationScheme::Split;
-    let parts = if is_split { SPLIT } else { autoencoder.folds.min(groups.count()) };
-    let part_of = |clip: usize| groups.members()[clip] % parts;
-    let clips = 0..spectrograms.len();
-    let part = |at: usize| -> (Vec<usize>, Vec<usize>) {
-        clips.clone().partition(|&clip| part_of(clip) == at)
-    };
-    let train = |kept: &[usize]| train_on(spectrograms, kept, autoencoder, go_on);
-    let (network, mut profiles) = if is_split {
-        let (out, kept) = part(SPLIT - 1);
-        let network = train(&kept)?;
-        let profiles = profiles(&network, spectrograms, &out)?;
-        (network, profiles)
+    let plan = TrainingPlan::new(&settings, spectrograms, autoencoder)?;
+    let train =
+        |training: &PlannedTraining| train_on(spectrograms, training, autoencoder.score, go_on);
+    let of_folds: Result<Vec<_>> = plan
+        .folds
+        .par_iter()
+        .map(|fold| profiles(&train(fold)?, spectrograms, &fold.left_out))
+        .collect();
+    let of_folds = of_folds?;
+    let network = train(&plan.own)?;
+    let is_split = plan.folds.is_empty();
+    let mut left_out: Vec<(usize, ClipVectors)> = if is_split {
+        profiles(&network, spectrograms, &plan.own.left_out)?
     } else {
-        let of_parts: Result<Vec<_>> = (0..parts)
-            .into_par_iter()
-            .map(|at| {
-                let (out, kept) = part(at);
-                profiles(&train(&kept)?, spectrograms, &out)
-            })
-            .collect();
-        let all: Vec<usize> = clips.clone().collect();
-        (train(&all)?, of_parts?.into_iter().flatten().collect())
+        of_folds.into_iter().flatten().collect()
     };
-    profiles.sort_by_key(|(clip, _)| *clip);
+    left_out.sort_by_key(|(clip, _)| *clip);
+    let heard = profiles(&network, spectrograms, &plan.own.heard)?;
+    let left_out_ratio = median_score(&left_out) / median_score(&heard);
     let network = Arc::new(network);
     let front_end = AutoencoderFrontEnd::new(Arc::clone(&network), length)?;
     let mut references = References::new(front_end.views(), front_end.axis().len());
-    for (clip, profile) in profiles {
+    for (clip, profile) in left_out {
         references.push(&profile, spectrograms.provenance()[clip].clone())?;
     }
     let scheme = if is_split { CalibrationScheme::Auto } else { settings.calibration };
@@ -104,7 +182,18 @@ pub fn fit_model(
         calibration: scheme,
         ..settings
     };
-    Ok(Model::fit(settings, references)?)
+    Ok(FittedAutoencoder { model: Model::fit(settings, references)?, left_out_ratio })
+}
+
+/// The middle one of the clips' scores, which are the means of their profiles.
+fn median_score(profiles: &[(usize, ClipVectors)]) -> f64 {
+    let score = |(_, clip): &(usize, ClipVectors)| {
+        let profile = clip.view(View::Mean).unwrap_or_default();
+        profile.iter().map(|&value| f64::from(value)).sum::<f64>() / profile.len().max(1) as f64
+    };
+    let mut scores: Vec<f64> = profiles.iter().map(score).collect();
+    scores.sort_by(f64::total_cmp);
+    scores.get(scores.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 /// Every third group calibrates a split, as in the core.
@@ -121,15 +210,15 @@ fn detector(front_end: &AutoencoderFrontEnd) -> BeamSettings {
 
 fn train_on(
     spectrograms: &References,
-    clips: &[usize],
-    autoencoder: &AutoencoderModelSettings,
+    training: &PlannedTraining,
+    score: ErrorScore,
     go_on: &(dyn Fn(TrainingEvent) -> bool + Sync),
 ) -> Result<Autoencoder> {
     let (maps, domains) = (maps_of(spectrograms)?, domains_of(spectrograms));
-    let maps: Vec<&[f32]> = clips.iter().map(|&clip| maps[clip]).collect();
-    let domains: Vec<String> = clips.iter().map(|&clip| domains[clip].clone()).collect();
-    let trained = Autoencoder::train(&maps, &domains, &autoencoder.training, go_on)?;
-    trained.with_score(autoencoder.score, &maps, &domains)
+    let maps: Vec<&[f32]> = training.heard.iter().map(|&clip| maps[clip]).collect();
+    let domains: Vec<String> = training.heard.iter().map(|&clip| domains[clip].clone()).collect();
+    let trained = Autoencoder::train(&maps, &domains, &training.settings, go_on)?;
+    trained.with_score(score, &maps, &domains)
 }
 
 /// The error profiles of some clips.
@@ -146,4 +235,73 @@ fn profiles(
             Ok((clip, ClipVectors::from_views(vec![(View::Mean, profile)])?))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use auscult_core::{ClipSettings, Provenance};
+
+    use super::{super::Form, *};
+
+    /// Spectrograms of 20 frames from so many visits of four clips.
+    fn spectrograms(visits: usize) -> References {
+        let length = 20 * 64;
+        let mut references = References::new(&[View::Mean], length);
+        for clip in 0..4 * visits {
+            let mut random = auscult_core::random::Random::of(3, &[clip as u64]);
+            let map = (0..length).map(|at| (at as f32 * 0.2).sin() + random.symmetric(0.2));
+            let vectors = ClipVectors::from_views(vec![(View::Mean, map.collect())]).unwrap();
+            let visit = Some(format!("day {}", clip / 4));
+            let from = Provenance { visit, ..Provenance::of(format!("{clip}.wav")) };
+            references.push(&vectors, from).unwrap();
+        }
+        references
+    }
+
+    fn settings(calibration: CalibrationScheme) -> ModelSettings {
+        let clip = ClipSettings { seconds: 0.64, ..ClipSettings::default() };
+        let front_end = super::super::SpectrogramFrontEnd::new(Form::Mimii, clip.check().unwrap());
+        let front_end = front_end.unwrap();
+        let detector = BeamSettings::new(front_end.default_bands(), vec![View::Mean]);
+        ModelSettings { calibration, ..ModelSettings::new(clip, &front_end, detector) }
+    }
+
+    fn quick(epochs: usize, folds: usize) -> AutoencoderModelSettings {
+        let training = TrainingSettings { epochs, batch: 32, ..TrainingSettings::of(Form::Mimii) };
+        AutoencoderModelSettings { training, folds, ..AutoencoderModelSettings::default() }
+    }
+
+    #[test]
+    fn networks_of_all_folds_take_as_many_steps_as_the_models_own() {
+        let clips = spectrograms(6);
+        for folds in [2, 3, 6] {
+            let plan =
+                TrainingPlan::new(&settings(CalibrationScheme::Visits), &clips, &quick(10, folds));
+            let plan = plan.unwrap();
+            assert_eq!(plan.folds.len(), folds);
+            for fold in &plan.folds {
+                let most = plan.own.steps + plan.own.steps / 10;
+                assert!((plan.own.steps..=most).contains(&fold.steps), "{folds}: {}", fold.steps);
+                assert_eq!(fold.heard.len() + fold.left_out.len(), clips.len());
+            }
+            assert_eq!(plan.fewest_steps(), plan.own.steps);
+            assert!(plan.epochs() > 10 * (folds + 1));
+        }
+        let split = TrainingPlan::new(&settings(CalibrationScheme::Split), &clips, &quick(10, 2));
+        let split = split.unwrap();
+        assert_eq!((split.own.left_out.len(), split.own.heard.len()), (8, 16));
+        assert_eq!(split.fewest_steps(), quick(10, 2).training.steps(16, 20));
+    }
+
+    #[test]
+    fn a_threshold_is_as_far_off_as_its_networks() {
+        let clips = spectrograms(4);
+        let of = |calibration| {
+            fit_model(settings(calibration), &clips, &quick(60, 2), &|_| true).unwrap()
+        };
+        let fitted = of(CalibrationScheme::Visits);
+        let ratio = fitted.left_out_ratio;
+        assert!((0.5..FittedAutoencoder::LOOSE_RATIO).contains(&ratio), "{ratio}");
+        assert!(of(CalibrationScheme::Split).left_out_ratio.is_finite());
+    }
 }

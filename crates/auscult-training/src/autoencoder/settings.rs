@@ -141,6 +141,9 @@ pub struct TrainingSettings {
     pub seed: u64,
 }
 
+/// More epochs would not end.
+const MOST_EPOCHS: usize = 100_000;
+
 impl TrainingSettings {
     /// The baseline's settings of a form.
     pub fn of(form: Form) -> Self {
@@ -158,6 +161,12 @@ impl TrainingSettings {
         windows.div_ceil(self.batch.max(1)) * self.epochs
     }
 
+    /// The same with as many epochs as so many clips need for at least so many steps.
+    pub(crate) fn with_steps(&self, steps: usize, clips: usize, frames: usize) -> Self {
+        let of_epoch = Self { epochs: 1, ..self.clone() }.steps(clips, frames).max(1);
+        Self { epochs: steps.div_ceil(of_epoch).clamp(1, MOST_EPOCHS), ..self.clone() }
+    }
+
     /// Steps below which the network is hardly trained: batch normalisation keeps 99 % of what it
     /// knew at each step, and starts from nothing.
     pub const FEWEST_USEFUL_STEPS: usize = 500;
@@ -172,7 +181,8 @@ impl TrainingSettings {
             if holds { Ok(()) } else { Err(Error::setting(name, allowed, got)) }
         };
         let Self { epochs, batch, learning_rate, validation_share, .. } = *self;
-        require("epochs", "1 to 100000", epochs.to_string(), (1..=100_000).contains(&epochs))?;
+        let allowed = (1..=MOST_EPOCHS).contains(&epochs);
+        require("epochs", "1 to 100000", epochs.to_string(), allowed)?;
         require("batch", "2 to 65536", batch.to_string(), (2..=65_536).contains(&batch))?;
         let rate = learning_rate > 0.0 && learning_rate <= 1.0;
         require("learning rate", "above 0, at most 1", learning_rate.to_string(), rate)?;

@@ -79,7 +79,11 @@ pub(super) fn train(
     let mut order = windows(maps, &used, bins);
     if order.len() < 2 {
         let got = format!("{} of {} clips", order.len(), used.len());
-        return Err(Error::setting("windows to train on", "at least 2 of 5 frames", got));
+        return Err(Error::setting(
+            "windows to train on",
+            "at least 2 of 5 frames (more or longer clips)",
+            got,
+        ));
     }
     let mut network = Network::new(settings.form, settings.seed);
     let mut step = network.step();

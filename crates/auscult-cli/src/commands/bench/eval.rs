@@ -145,10 +145,12 @@ fn warn_of_few_steps(
     let frames = front_end.axis().len() / training.form.bins();
     let mut groups = dataset.groups();
     groups.retain(|group| {
-        !group.test.is_empty() && network::few_steps(&training, group.train.len(), frames).is_some()
+        let steps = training.steps(group.train.len(), frames);
+        !group.test.is_empty() && network::few_steps(&training, steps).is_some()
     });
     let Some(least) = groups.iter().min_by_key(|group| group.train.len()) else { return };
-    if let Some(note) = network::few_steps(&training, least.train.len(), frames) {
+    let steps = training.steps(least.train.len(), frames);
+    if let Some(note) = network::few_steps(&training, steps) {
         let where_else = match groups.len() - 1 {
             0 => String::new(),
             others => format!(" (and few in {})", count(others, "other section")),
