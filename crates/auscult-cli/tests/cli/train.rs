@@ -109,7 +109,8 @@ fn a_run_goes_on_with_the_same_sound_only_and_says_where_it_stands() {
     let ran = sandbox.run(&moved).exits(0).says("run: the run goes on after step 1 of 2");
     assert!(ran.stdout.contains("the mean of the last 2 steps"), "{}", ran.stdout);
     sandbox.run(&moved).exits(0).says("run: the run is finished already, all 2 steps are done");
-    let changed = format!("{moved} --machine fan --machine pump --labels attributes");
+    let changed =
+        format!("{moved} --machine fan --machine pump --labels attributes --least-clips 1");
     sandbox.run(&changed).exits(2).says("it is of --labels sections, no --machine");
     let eval = "bench eval --data moved --dataset dcase2023 --clip-seconds 1 --front-end ced";
     sandbox
