@@ -44,15 +44,31 @@ pub(super) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
         Error::Stopped => fit::stopped(arguments),
         error => error.into(),
     });
-    let FittedAutoencoder { model, left_out_ratio } = fitted?;
-    let outcome = fit::finish(model, (counts, quality), arguments, printer)?;
-    if left_out_ratio > FittedAutoencoder::LOOSE_RATIO {
-        printer.note(format!(
-            "the threshold is loose: clips a network never heard score {left_out_ratio:.1} times as high as those \
-             the model's own was trained on; give more recordings or visits, or more --epochs"
-        ));
+    let fitted = fitted?;
+    let note = doubt(&fitted);
+    let outcome = fit::finish(fitted.model, (counts, quality), arguments, printer)?;
+    if let Some(note) = note {
+        printer.note(note);
     }
     Ok(outcome)
+}
+
+/// Why the threshold may not be what it seems.
+fn doubt(fitted: &FittedAutoencoder) -> Option<String> {
+    if fitted.is_tight() {
+        let above = 100.0 * fitted.heard_above;
+        return Some(format!(
+            "the threshold is tight: {above:.0} % of the clips the model's own network was trained on are above it, \
+             because short trainings end differently by chance; give more --epochs"
+        ));
+    }
+    fitted.is_loose().then(|| {
+        let ratio = fitted.left_out_ratio;
+        format!(
+            "the threshold is loose: clips a network never heard score {ratio:.1} times as high as those the \
+             model's own was trained on; give more recordings or visits, or more --epochs"
+        )
+    })
 }
 
 /// Options that say how to compare say nothing to a network.

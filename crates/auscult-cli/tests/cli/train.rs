@@ -141,7 +141,7 @@ fn what_cannot_be_trained_on_is_told_before_the_first_step() {
     std::fs::write(&fans[1], b"").unwrap();
     std::fs::write(&fans[2], b"no sound").unwrap();
     std::fs::write(&pumps[0], wav_of_samples(&[0.1; 100])).unwrap();
-    std::fs::write(&pumps[3], wav_of_samples(&[0.0; 16_000])).unwrap();
+    std::fs::write(&pumps[3], wav_of_samples(&vec![0.0; 16_000])).unwrap();
     let mut ran = sandbox.run(TRAIN).exits(2).says("a patch needs 2560").says("it is silent").says(
         "4 of 16 clips cannot be trained on; record them again, or take them out of the data",
     );

@@ -123,12 +123,25 @@ pub struct FittedAutoencoder {
     /// The median score of clips by networks that never heard them over that of the clips the
     /// model's own network was trained on: 1 if what was learnt holds for other sound.
     pub left_out_ratio: f64,
+    /// The share of the clips the model's own network was trained on that are above the threshold:
+    /// hardly any, unless chance had more to say in the trainings than what was learnt.
+    pub heard_above: f64,
 }
 
 impl FittedAutoencoder {
     /// Above this ratio a threshold is loose: it lies far above what the network does with sound
     /// it knows.
-    pub const LOOSE_RATIO: f64 = 2.0;
+    const LOOSE_RATIO: f64 = 2.0;
+
+    /// Whether the threshold lies far above what the network does with sound it knows.
+    pub fn is_loose(&self) -> bool {
+        self.left_out_ratio > Self::LOOSE_RATIO
+    }
+
+    /// Whether even sound the network knows is called anomalous more often than is promised.
+    pub fn is_tight(&self) -> bool {
+        self.heard_above > f64::from(self.model.settings().false_alarm_rate)
+    }
 }
 
 /// Trains an autoencoder on spectrograms made by [`super::SpectrogramFrontEnd`] and calibrates it.
@@ -182,7 +195,19 @@ pub fn fit_model(
         calibration: scheme,
         ..settings
     };
-    Ok(FittedAutoencoder { model: Model::fit(settings, references)?, left_out_ratio })
+    let model = Model::fit(settings, references)?;
+    let heard_above = share_above(&model, &heard)?;
+    Ok(FittedAutoencoder { model, left_out_ratio, heard_above })
+}
+
+/// The share of clips that score above the threshold.
+fn share_above(model: &Model, profiles: &[(usize, ClipVectors)]) -> Result<f64> {
+    let Some(threshold) = model.threshold() else { return Ok(0.0) };
+    let mut above = 0;
+    for (_, profile) in profiles {
+        above += usize::from(model.score(profile)?.score.value > threshold);
+    }
+    Ok(above as f64 / profiles.len().max(1) as f64)
 }
 
 /// The middle one of the clips' scores, which are the means of their profiles.
@@ -295,13 +320,24 @@ mod tests {
 
     #[test]
     fn a_threshold_is_as_far_off_as_its_networks() {
-        let clips = spectrograms(4);
+        let clips = spectrograms(6);
         let of = |calibration| {
             fit_model(settings(calibration), &clips, &quick(60, 2), &|_| true).unwrap()
         };
         let fitted = of(CalibrationScheme::Visits);
         let ratio = fitted.left_out_ratio;
-        assert!((0.5..FittedAutoencoder::LOOSE_RATIO).contains(&ratio), "{ratio}");
+        assert!(ratio > 0.5 && !fitted.is_loose(), "{ratio}");
+        assert!(!fitted.is_tight(), "{}", fitted.heard_above);
+        // Had the model's own network been a hundred times worse than those that set the threshold:
+        let worse = |share: f32| {
+            let errors = vec![100.0 * share; fitted.model.references().axis_len()];
+            (0, ClipVectors::from_views(vec![(View::Mean, errors)]).unwrap())
+        };
+        let threshold = fitted.model.threshold().unwrap() as f32;
+        let heard = [worse(threshold), worse(0.0), worse(0.0), worse(threshold)];
+        let heard_above = share_above(&fitted.model, &heard).unwrap();
+        assert_eq!(heard_above.to_string(), "0.5");
+        assert!(FittedAutoencoder { heard_above, ..fitted }.is_tight());
         assert!(of(CalibrationScheme::Split).left_out_ratio.is_finite());
     }
 }
