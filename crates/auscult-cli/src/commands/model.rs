@@ -136,8 +136,8 @@ fn tell(before: &Model, after: &Model, path: &Path, printer: &Printer) -> anyhow
     ))?;
     if after.settings().detector.score_of == ScoreOf::Value {
         printer.note(
-            "the network is as it was and has learnt and forgotten nothing, only the threshold is another; fit \
-             again for a network of these recordings",
+            "the network is as it was and has learnt and forgotten nothing, only calibration follows; fit again \
+             for a network of these recordings",
         );
     }
     warn_about_calibration(after, printer);

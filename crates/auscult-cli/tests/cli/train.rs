@@ -131,6 +131,7 @@ fn what_cannot_be_trained_on_is_told_before_the_first_step() {
         ("--least-clips 9", "class \"fan 00\" has 8 clips, at least 9 are asked for, and 1 other"),
         ("--out syn", "syn is the data themselves"),
         ("--out syn/fan/train", "syn/fan/train holds recordings"),
+        ("--out syn/fan", "syn/fan holds recordings"),
     ] {
         let option = line.split_once(' ').unwrap().0;
         let given = ["--clip-seconds 1", "--out run"].into_iter().find(|it| it.starts_with(option));
@@ -148,5 +149,6 @@ fn what_cannot_be_trained_on_is_told_before_the_first_step() {
     for path in [&fans[1], &fans[2], &pumps[0], &pumps[3]] {
         ran = ran.says(path.file_name().unwrap().to_str().unwrap());
     }
+    assert!(!ran.stderr.contains("syn/fan/train"), "each is named once: {}", ran.stderr);
     assert!(!sandbox.path("run/curve.csv").exists());
 }

@@ -126,11 +126,17 @@ impl LabelledClips for Labelled {
 
     fn samples(&self, clip: usize) -> Result<Vec<f32>, String> {
         let file = &self.clips[clip].file;
-        let bytes = file.bytes(&self.archives).map_err(|error| error.to_string())?;
-        let mut reader = ClipReader::from_stream(&file.label(), Cursor::new(bytes), &self.reading)
-            .map_err(|error| error.to_string())?;
+        let label = file.label();
+        // The clip is named already.
+        let bare = |error: &dyn std::fmt::Display| {
+            let text = error.to_string();
+            text.strip_prefix(&format!("{label}: ")).map_or(text.clone(), str::to_owned)
+        };
+        let bytes = file.bytes(&self.archives).map_err(|error| bare(&error))?;
+        let mut reader = ClipReader::from_stream(&label, Cursor::new(bytes), &self.reading)
+            .map_err(|error| bare(&error))?;
         let clip = reader.next().ok_or_else(|| "it holds no sound".to_owned())?;
-        Ok(clip.map_err(|error| error.to_string())?.samples)
+        Ok(clip.map_err(|error| bare(&error))?.samples)
     }
 
     fn origin(&self) -> ClipOrigin {

@@ -1,6 +1,10 @@
 //! A run from its options to what is told at the end.
 
-use std::{ffi::OsStr, path::Path, time::Duration};
+use std::{
+    ffi::OsStr,
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use auscult_core::ClipSettings;
 use auscult_training::{
@@ -90,23 +94,35 @@ fn unusable(problems: &[(String, String)], of: usize, printer: &Printer) -> anyh
 fn check_target(arguments: &TrainArguments) -> anyhow::Result<()> {
     let (out, name) = (&arguments.out, arguments.out.display());
     anyhow::ensure!(!out.is_file(), "{name} is a file; give a folder after --out");
-    let Ok(entries) = out.read_dir() else { return Ok(()) };
-    let is_sound = |path: &Path| {
-        let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
-        SOUND.iter().any(|known| known.eq_ignore_ascii_case(extension))
-    };
     let is_data = arguments.data.iter().any(|root| {
         matches!((root.canonicalize(), out.canonicalize()), (Ok(root), Ok(out)) if root == out)
     });
-    let recording = entries.flatten().map(|entry| entry.path()).find(|path| is_sound(path));
-    if let Some(recording) = recording {
+    anyhow::ensure!(!is_data, "{name} is the data themselves; give another folder after --out");
+    if let Some(recording) = recording_in(out, FOLDERS_DEEP) {
         anyhow::bail!(
             "{name} holds recordings ({}); give another folder after --out",
             recording.display()
         );
     }
-    anyhow::ensure!(!is_data, "{name} is the data themselves; give another folder after --out");
     Ok(())
+}
+
+/// Layouts of data sets have recordings so many folders below a machine.
+const FOLDERS_DEEP: usize = 2;
+
+/// A recording in a folder or so many folders below it.
+fn recording_in(folder: &Path, deep: usize) -> Option<PathBuf> {
+    let is_sound = |path: &Path| {
+        let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        SOUND.iter().any(|known| known.eq_ignore_ascii_case(extension))
+    };
+    folder.read_dir().ok()?.flatten().map(|entry| entry.path()).find_map(|path| {
+        if is_sound(&path) {
+            Some(path)
+        } else {
+            deep.checked_sub(1).and_then(|deep| recording_in(&path, deep))
+        }
+    })
 }
 
 /// Files that hold recordings, by the end of their names.
