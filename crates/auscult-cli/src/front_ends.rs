@@ -56,6 +56,7 @@ pub(crate) fn folder() -> Option<PathBuf> {
 pub(crate) fn of_model(model: &Model) -> anyhow::Result<Arc<dyn FrontEnd>> {
     let settings = model.settings();
     let (identity, length) = (&settings.front_end, settings.clip.check()?);
+    refuse_unused_file(&format!("the model's {}", identity.name), &identity.name, "leave it out")?;
     if identity.name == AutoencoderFrontEnd::NAME {
         let made = AutoencoderFrontEnd::of_model(identity, &settings.weights, length)?;
         return Ok(Arc::new(made));
@@ -87,18 +88,21 @@ pub(crate) fn axis_of_model(model: &Model) -> anyhow::Result<Axis> {
     Ok(Axis::joined(axes.collect::<anyhow::Result<_>>()?))
 }
 
-/// Refuses --encoder where `name` has no encoder: figures would pass for those of its weights.
-pub(crate) fn refuse_unused_file(name: &str) -> anyhow::Result<()> {
+/// What to do where a front end could have been named.
+pub(crate) const NAME_AN_ENCODER: &str = "give --front-end ced, beats or eat, or leave it out";
+
+/// Refuses --encoder where `names`, separated by +, have no encoder: figures would pass for those of
+/// its weights.
+pub(crate) fn refuse_unused_file(what: &str, names: &str, advice: &str) -> anyhow::Result<()> {
     let of_member = |member: &str| {
         let end = member.find([':', FORM_SEPARATOR]).unwrap_or(member.len());
         EncoderLibrary::knows(member[..end].trim())
     };
-    let Some(file) = FILE.get().filter(|_| !name.split(SEPARATOR).any(of_member)) else {
+    let Some(file) = FILE.get().filter(|_| !names.split(SEPARATOR).any(of_member)) else {
         return Ok(());
     };
     anyhow::bail!(
-        "--encoder {} names the weights of an encoder, and {name} is none; give --front-end ced, beats or eat, or \
-         leave it out",
+        "--encoder {} names the weights of an encoder, and {what} is none; {advice}",
         file.display()
     )
 }
@@ -110,7 +114,7 @@ pub(crate) fn asked_for(
 ) -> anyhow::Result<Arc<dyn FrontEnd>> {
     let (name, convention) = (&arguments.front_end, arguments.convention.as_deref());
     let front_end = named(name, convention, &arguments.encoder, length)?;
-    refuse_unused_file(name)?;
+    refuse_unused_file(name, name, NAME_AN_ENCODER)?;
     Ok(front_end)
 }
 

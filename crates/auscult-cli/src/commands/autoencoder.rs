@@ -83,7 +83,7 @@ pub(super) fn refuse_comparing(
     others: &'static [(&'static str, &'static str)],
 ) -> anyhow::Result<()> {
     front_end.encoder.refuse_for("an autoencoder")?;
-    front_ends::refuse_unused_file("an autoencoder")?;
+    front_ends::refuse_unused_file("an autoencoder", "", front_ends::NAME_AN_ENCODER)?;
     let why = "says what sound is turned into, and an autoencoder takes its own spectrogram; leave it out";
     unused::refuse(typed, &[unused::FRONT_END], why)?;
     let why = "says how references are compared, and an autoencoder compares nothing; leave it out";

@@ -55,7 +55,8 @@ fn over_file(file: TunedSettings, arguments: &FitArguments) -> anyhow::Result<Ch
         clip.sample_rate = asked.sample_rate;
     }
     if !typed.has("front_end") {
-        front_ends::refuse_unused_file(&file.front_end.name)?;
+        let name = &file.front_end.name;
+        front_ends::refuse_unused_file(name, name, front_ends::NAME_AN_ENCODER)?;
     }
     let front_end = match (typed.has("front_end"), &asked.convention) {
         (false, None) => {

@@ -65,6 +65,9 @@ pub(super) fn run(arguments: &RunArguments, printer: &Printer) -> anyhow::Result
         }
     }
     let named = FrontEndName::all(&protocol.systems, &protocol.diagnostics);
+    let names: Vec<&str> = named.values().map(|front_end| front_end.name.as_str()).collect();
+    let what = format!("{}, all that the protocol has,", names.join(", "));
+    front_ends::refuse_unused_file(&what, &names.join("+"), "leave it out")?;
     facts.front_ends = identities(&named, clip.check()?, &front_end);
     claim(arguments, &protocol, &facts)?;
     let cache = opening::cache(&arguments.data);
