@@ -299,10 +299,12 @@ def compare_numbers(name, ours, theirs, allowed):
     return difference
 
 
-def rest(threads):
-    """Idle threads of BLAS and OpenMP spin for a while, and would take a core from whoever is next."""
-    if threads > 1:
-        time.sleep(0.05)
+def warm_up(threads, call):
+    """Idle threads of BLAS and OpenMP spin for a while and take a core from whoever is next; a core
+    that rested wakes up slowly. So with several threads everybody works a little before it counts."""
+    start = time.perf_counter()
+    while threads > 1 and time.perf_counter() - start < 0.04:
+        call()
 
 
 def run_cases(program, folder, rounds, threads, inputs):
@@ -326,10 +328,10 @@ def run_cases(program, folder, rounds, threads, inputs):
             worker.time(ours_name)
             slow = work.startswith(("fit:6", "fit:8", "lpc"))
             for _ in range(max(5, rounds // 5) if slow else rounds):
-                rest(threads)
+                warm_up(threads, lambda: worker.time(ours_name))
                 times["auscult"].append(worker.time(ours_name) / clips)
                 for peer, call in peers.items():
-                    rest(threads)
+                    warm_up(threads, call)
                     start = time.perf_counter()
                     for _ in range(clips):
                         call()
