@@ -303,7 +303,7 @@ def warm_up(threads, call):
     """Idle threads of BLAS and OpenMP spin for a while and take a core from whoever is next; a core
     that rested wakes up slowly. So with several threads everybody works a little before it counts."""
     start = time.perf_counter()
-    while threads > 1 and time.perf_counter() - start < 0.04:
+    while threads > 1 and time.perf_counter() - start < 0.15:
         call()
 
 
