@@ -300,10 +300,10 @@ def compare_numbers(name, ours, theirs, allowed):
 
 
 def warm_up(threads, call):
-    """Idle threads of BLAS and OpenMP spin for a while and take a core from whoever is next; a core
-    that rested wakes up slowly. So with several threads everybody works a little before it counts."""
-    start = time.perf_counter()
-    while threads > 1 and time.perf_counter() - start < 0.15:
+    """Everybody works a little before it counts: caches are somebody else's, a core that rested wakes
+    up slowly, and idle threads of BLAS spin for a tenth of a second and take a core from the next."""
+    start, enough = time.perf_counter(), 0.15 if threads > 1 else 0.02
+    while time.perf_counter() - start < enough:
         call()
 
 
