@@ -203,30 +203,47 @@ pub(crate) fn for_each_block(
     scratch: &mut Work,
     work: impl Fn(&mut Work, usize, &mut [f32]) + Sync,
 ) {
+    let rows = data.len() / stride;
     match threads {
         Threads::One => {
-            let at_once = balanced_rows(data.len() / stride, 1);
-            for (index, rows) in data.chunks_mut(at_once * stride).enumerate() {
-                work(scratch, index * at_once, rows);
+            for (from, rows) in blocks(data, stride, block_ends(rows, 1)) {
+                work(scratch, from, rows);
             }
         }
         Threads::Pool => {
-            let at_once = balanced_rows(data.len() / stride, rayon::current_num_threads());
-            data.par_chunks_mut(at_once * stride).enumerate().for_each_init(
+            let blocks = blocks(data, stride, block_ends(rows, rayon::current_num_threads()));
+            // One of them is one piece of work.
+            blocks.into_par_iter().with_max_len(1).for_each_init(
                 Work::default,
-                |scratch, (index, rows)| {
-                    work(scratch, index * at_once, rows);
+                |scratch, (from, rows)| {
+                    work(scratch, from, rows);
                 },
             );
         }
     }
 }
 
-/// Rows in a block such that every thread gets as many blocks as the others, and no block is so
-/// short that it waits for the weights.
-fn balanced_rows(rows: usize, threads: usize) -> usize {
-    let blocks = rows.div_ceil(ROWS_AT_ONCE).next_multiple_of(threads.max(1));
-    rows.div_ceil(blocks.max(1)).next_multiple_of(TILE).clamp(TILE, ROWS_AT_ONCE)
+/// Cuts rows where blocks end; each comes with the number of its first row.
+fn blocks(
+    mut data: &mut [f32],
+    stride: usize,
+    ends: impl Iterator<Item = usize>,
+) -> Vec<(usize, &mut [f32])> {
+    let mut from = 0;
+    let block = |end| {
+        let (rows, rest) = std::mem::take(&mut data).split_at_mut((end - from) * stride);
+        data = rest;
+        (std::mem::replace(&mut from, end), rows)
+    };
+    ends.map(block).collect()
+}
+
+/// Where blocks end so that every thread gets as many blocks as the others, all of about the same
+/// size: a thread with more would be waited for, and a short block waits for its weights.
+fn block_ends(rows: usize, threads: usize) -> impl Iterator<Item = usize> {
+    let tiles = rows.div_ceil(TILE);
+    let blocks = rows.div_ceil(ROWS_AT_ONCE).next_multiple_of(threads.max(1)).min(tiles);
+    (1..=blocks).map(move |block| (tiles * block / blocks * TILE).min(rows))
 }
 
 #[cfg(test)]
@@ -235,10 +252,12 @@ mod tests {
 
     #[test]
     fn blocks_are_shared_out_evenly() {
-        assert_eq!(balanced_rows(496, 1), 84, "not five of 96 and one of 16");
-        assert_eq!(balanced_rows(496, 2), 84, "six blocks, three a thread");
-        assert_eq!(balanced_rows(496, 4), 72, "of eight blocks the last is a little shorter");
-        assert_eq!(balanced_rows(5, 2), 12);
-        assert_eq!(balanced_rows(0, 2), 12);
+        let ends = |rows, threads| block_ends(rows, threads).collect::<Vec<_>>();
+        assert_eq!(ends(496, 1), [84, 168, 252, 336, 420, 496], "not five of 96 and one of 16");
+        assert_eq!(ends(496, 2), ends(496, 1), "three a thread");
+        assert_eq!(ends(513, 2), [84, 168, 252, 336, 420, 513], "not five of 96 and one of 33");
+        assert_eq!(ends(496, 4).len(), 8);
+        assert_eq!(ends(5, 2), [5]);
+        assert_eq!(ends(0, 2), [0; 0]);
     }
 }
