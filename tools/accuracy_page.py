@@ -12,7 +12,7 @@ DATA = {
 }
 ABOUT = {
     "synthetic": "Four machines (fan, pump, slider, valve) of 180 clips each, 90 + 10 to learn from two domains, faults of severity 0.6 at 6 dB: "
-    "`auscult synth --out synthetic --severity 0.6 --train 90 10 --test 20 20`. Systems that learn are measured on `synthetic-2s`: fewer clips of 2 s (`--seconds 2 --severity 0.6 --train 40 4 --test 10 10`), so few that the DCASE network takes about 1000 steps and MIMII's about 250, where 500 are the least that say something. Such sounds test the program, not the method: rankings on them need not hold on machines.",
+    "`auscult synth --out synthetic --severity 0.6 --train 90 10 --test 20 20`. Systems that learn are measured on `synthetic-2s`: fewer clips of 2 s (`--seconds 2 --severity 0.6 --train 40 4 --test 10 10`), so few that the DCASE network takes about 1000 steps and MIMII's about 250, where 1000 are the least that say something. Such sounds test the program, not the method: rankings on them need not hold on machines.",
     "golden-e2e": "`testdata/golden/e2e`; the official scores agree with an independent implementation to 1e-9 (a test of the program checks this).",
     "mimii-pump": "A subset of MIMII, channel 0 (Purohit et al. 2019, CC BY-SA 4.0), not part of this repository. One machine of one set: the intervals say how little that is.",
 }

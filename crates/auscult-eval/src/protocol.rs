@@ -1,13 +1,13 @@
 //! 6. Protocols: what to run on which data, as a file.
 
-use std::{collections::BTreeSet, path::Path};
+use std::{collections::BTreeSet, path::Path, str::FromStr};
 
 use auscult_encoders::Precision;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Result,
-    datasets::DatasetKind,
+    datasets::{DatasetKind, Set},
     systems::{BackEnd, Sweep, SystemSettings, Written, precision_text},
 };
 
@@ -157,6 +157,12 @@ impl Protocol {
         Ok(())
     }
 
+    /// Takes the paper's numbers away: what is run is no longer the paper's protocol.
+    pub fn forget_paper(&mut self) {
+        self.systems.iter_mut().for_each(|system| system.paper.clear());
+        self.diagnostics.iter_mut().for_each(|request| request.paper.clear());
+    }
+
     fn check(&self) -> std::result::Result<(), String> {
         let mut names = BTreeSet::new();
         if self.systems.is_empty() && self.diagnostics.is_empty() {
@@ -180,6 +186,21 @@ impl Protocol {
         }
         for system in &self.systems {
             system.check().map_err(|error| format!("{:?}: {error}", system.name))?;
+            // A number under a key that is no part of a data set would never be shown.
+            let is_part = |key: &str| {
+                let (dataset, set) = key.split_once('/').unwrap_or((key, ""));
+                match DatasetKind::from_str(dataset) {
+                    Ok(DatasetKind::Dcase(_)) => Set::ALL.iter().any(|part| part.name() == set),
+                    Ok(DatasetKind::Mimii) => true,
+                    Ok(DatasetKind::Folder) | Err(_) => false,
+                }
+            };
+            if let Some(key) = system.paper.keys().find(|key| !is_part(key)) {
+                return Err(format!(
+                    "{:?}: paper has numbers of parts such as \"dcase2023/dev\", got {key:?}",
+                    system.name
+                ));
+            }
             if let Some(missing) =
                 system.members.iter().find(|member| !names.contains(member.as_str()))
             {
@@ -256,6 +277,10 @@ mod tests {
             (
                 "[sweep]\nparameter = 'neighbours'\nvalues = [1.5]\naxis = 'K'\n[[system]]\nname = 'x'",
                 "sweep of neighbours must be whole numbers from 0, got 1.5",
+            ),
+            (
+                "[[system]]\nname = 'x'\n[system.paper]\n'dcase2023 eval' = 60.0",
+                "\"x\": paper has numbers of parts such as \"dcase2023/dev\", got \"dcase2023 eval\"",
             ),
             ("[[system]]\nname = 'x'\nmethod = 'gamma'", "unknown method \"gamma\"; known: global"),
         ] {

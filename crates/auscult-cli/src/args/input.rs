@@ -58,7 +58,7 @@ pub(crate) struct FrontEndArguments {
     #[arg(long, default_value = "log-mel", value_name = "NAME")]
     pub(crate) front_end: String,
 
-    /// Which form of the front end. log-mel: s15 (default), kaldi, dcase, beats-input, eat-input;
+    /// Which form of the front end. log-mel: s15 (default), kaldi, dcase, mimii, beats-input, eat-input;
     /// mfcc: kaldi (default), no-lifter, s15, s15-no-lifter, librosa; lpc: spectrum (default),
     /// inverse.
     #[arg(long, value_name = "NAME")]

@@ -31,18 +31,8 @@ pub(crate) fn run(arguments: &MetricsArguments, printer: &Printer) -> anyhow::Re
     for remark in &report.remarks {
         printer.note(remark);
     }
-    let one_class = report.sections.iter().filter(|section| section.figures.auc.is_none());
-    let one_class: Vec<String> = one_class
-        .map(|section| format!("{} {}", section.machine, section.section).trim().to_owned())
-        .collect();
-    if !one_class.is_empty() {
-        printer.note(format!(
-            "no official score: {} without both normal and anomalous clips: {}",
-            count(one_class.len(), "section"),
-            one_class.join(", ")
-        ));
-    }
-    let is_whole = report.pooled.auc.is_some() && one_class.is_empty();
+    let is_judged = report.sections.iter().all(|section| section.figures.auc.is_some());
+    let is_whole = report.pooled.auc.is_some() && is_judged;
     Ok(if is_whole { Outcome::Done } else { Outcome::Incomplete })
 }
 

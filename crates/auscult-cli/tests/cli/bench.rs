@@ -233,7 +233,14 @@ fn sweeps_and_diagnostics_have_their_figures() {
     let rows = results["diagnostics"].as_array().unwrap();
     assert_eq!(rows.len(), 28, "five, five and four band sizes, without and with normalisation");
     assert!(rows.iter().all(|row| row["theorem_consistent"] == row["sections"]));
-    assert!(rows.iter().any(|row| row["paper"]["d_prime_sub_band"].is_f64()));
+    // Clips of another length are another protocol than the paper's.
+    assert!(rows.iter().all(|row| row["paper"].is_null()));
+    let line =
+        format!("bench run diagnostics --data {data} --dataset dcase2023 --out e --machine fan");
+    sandbox.run(&line).exits(2);
+    let whole = json(&String::from_utf8(sandbox.read("e/results.json")).unwrap());
+    let whole = whole["diagnostics"].as_array().unwrap();
+    assert!(whole.iter().any(|row| row["paper"]["d_prime_sub_band"].is_f64()));
     for row in rows {
         // One view of an LPC spectrum has nothing to fuse with.
         let has_two_views = row["front_end"] != "lpc (inverse)";

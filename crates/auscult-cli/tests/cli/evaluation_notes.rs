@@ -135,3 +135,59 @@ fn noise_ratios_stand_in_the_order_of_their_numbers() {
     let head = "| system | mimii min6dB | mimii 0dB | mimii 6dB |";
     assert!(ran.stdout.contains(head), "{}", ran.stdout);
 }
+
+/// Two lines of a table are of other clips than the run's.
+#[test]
+fn clips_that_are_not_compared_are_told() {
+    let sandbox = with_folder();
+    sandbox.run(&format!("{EVAL} --scores all.csv")).exits(0);
+    let all = String::from_utf8(sandbox.read("all.csv")).unwrap();
+    let rename = |(at, line): (usize, &str)| match at {
+        1 | 2 => format!("other_{line}\n"),
+        _ => format!("{line}\n"),
+    };
+    sandbox.write("other.csv", all.lines().enumerate().map(rename).collect::<String>());
+    let ran = sandbox.run("bench compare all.csv other.csv --samples 100").exits(2);
+    ran.says("folder: 6 clips are in both with the same label and are compared; of A 2 more are not, of B 2");
+    let line = "bench compare all.csv other.csv --samples 100 --json";
+    let rows = json(&sandbox.run(line).exits(2).stdout);
+    assert_eq!((&rows[0]["only_first"], &rows[0]["only_second"]), (&2.into(), &2.into()));
+    sandbox.run("bench compare all.csv all.csv --samples 100").exits(0);
+}
+
+#[test]
+fn a_section_without_a_score_does_not_hide_the_others() {
+    let sandbox = with_folder();
+    for take in 0..6 {
+        let folder = if take < 4 { "train" } else { "test/normal" };
+        let recipe = ClipRecipe { take: 40 + take, ..clip() };
+        sandbox.write(&format!("data/quiet/{folder}/{take}.wav"), wav_of(&recipe));
+    }
+    let protocol = "name = 'p'\ntitle = 'P'\ndatasets = ['folder']\n[[system]]\nname = 'one'\n";
+    sandbox.write("p.toml", protocol);
+    let line = "bench run p.toml --data data --out run --clip-seconds 1 --samples 0";
+    let ran = sandbox.run(line).exits(2);
+    assert!(ran.stdout.contains("each section") && ran.stdout.contains("| pump"), "{}", ran.stdout);
+}
+
+/// A submission lacks a clip that could not be read, and the evaluators would refuse it.
+#[test]
+fn an_incomplete_submission_is_told() {
+    let sandbox = Sandbox::new();
+    let source = auscult_testing::golden::testdata().join("golden/e2e/fan");
+    for folder in ["train", "test"] {
+        for file in std::fs::read_dir(source.join(folder)).unwrap() {
+            let file = file.unwrap();
+            let to = format!("data/fan/{folder}/{}", file.file_name().display());
+            sandbox.write(&to, std::fs::read(file.path()).unwrap());
+        }
+    }
+    let broken = std::fs::read_dir(sandbox.path("data/fan/test")).unwrap().next().unwrap().unwrap();
+    let broken = broken.file_name().into_string().unwrap();
+    sandbox.write(&format!("data/fan/test/{broken}"), b"");
+    let protocol = "name = 'p'\ntitle = 'P'\ndatasets = ['dcase2023']\n[[system]]\nname = 'one'\n";
+    sandbox.write("p.toml", protocol);
+    sandbox.run("bench run p.toml --data data --out run --clip-seconds 2 --samples 0").exits(2);
+    let ran = sandbox.run("bench submit run --out sub").exits(2);
+    ran.says(&broken).says("a test clip without a score is in no file");
+}

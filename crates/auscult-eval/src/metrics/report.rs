@@ -90,7 +90,7 @@ impl MetricsReport {
             official_scores: OfficialScores::of(&sections, &sets),
             mean_over_sections: mean_over_sections(&sections),
             harmonic_mean_over_sections: over_sections(&sections, harmonic_mean),
-            remarks: remarks(&pooled, &all, unlabelled),
+            remarks: remarks(&pooled, &all, &sections, unlabelled),
             sections,
             pooled,
         })
@@ -163,12 +163,20 @@ fn decisions(scores: &ScoreSet, threshold: f64) -> BTreeMap<&'static str, Decisi
     let of = |domain| Decisions::above(scores, threshold, domain).figures();
     let mut figures = BTreeMap::from([("all", of(None))]);
     if scores.has_domains() {
-        figures.extend(Domain::ALL.map(|domain| (domain.name(), of(Some(domain)))));
+        let is_there =
+            |domain: &Domain| scores.clips().iter().any(|clip| clip.domain == Some(*domain));
+        let there = Domain::ALL.into_iter().filter(is_there);
+        figures.extend(there.map(|domain| (domain.name(), of(Some(domain)))));
     }
     figures
 }
 
-fn remarks(pooled: &Figures, scores: &ScoreSet, unlabelled: usize) -> Vec<String> {
+fn remarks(
+    pooled: &Figures,
+    scores: &ScoreSet,
+    sections: &[SectionFigures],
+    unlabelled: usize,
+) -> Vec<String> {
     let mut remarks = Vec::new();
     if unlabelled > 0 {
         remarks.push(format!(
@@ -185,6 +193,17 @@ fn remarks(pooled: &Figures, scores: &ScoreSet, unlabelled: usize) -> Vec<String
             "no figures by domain: not every clip has a domain (column domain: source or target)"
                 .to_owned(),
         );
+    }
+    let one_class = sections.iter().filter(|section| section.figures.auc.is_none());
+    let one_class: Vec<String> = one_class
+        .map(|section| format!("{} {}", section.machine, section.section).trim().to_owned())
+        .collect();
+    if !one_class.is_empty() {
+        remarks.push(format!(
+            "no official score: {} without both normal and anomalous clips: {}",
+            count(one_class.len(), "section"),
+            one_class.join(", ")
+        ));
     }
     remarks
 }
@@ -239,11 +258,28 @@ mod tests {
     }
 
     #[test]
+    fn decisions_are_judged_in_domains_that_are_there() {
+        let of = |label, score| ScoredClip {
+            domain: Some(Domain::Source),
+            ..clip("fan", Some(label), score)
+        };
+        let clips = [of(Label::Normal, 1.0), of(Label::Anomaly, 2.0)];
+        let settings = ReportSettings { threshold: Some(1.5), ..ReportSettings::default() };
+        let decisions = MetricsReport::new(&clips, settings).unwrap().decisions.unwrap();
+        assert_eq!(decisions.keys().copied().collect::<Vec<_>>(), ["all", "source"]);
+    }
+
+    #[test]
     fn one_class_only_gives_no_area_and_says_so() {
         let clips = [clip("fan", Some(Label::Normal), 1.0), clip("fan", Some(Label::Normal), 2.0)];
         let report = MetricsReport::new(&clips, ReportSettings::default()).unwrap();
         assert_eq!(report.pooled.auc, None);
         assert!(report.remarks[0].contains("no anomaly"), "{:?}", report.remarks);
+        let last = report.remarks.last().unwrap();
+        assert_eq!(
+            last,
+            "no official score: 1 section without both normal and anomalous clips: fan"
+        );
         assert!(report.intervals.is_empty());
     }
 }

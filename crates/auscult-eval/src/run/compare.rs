@@ -28,8 +28,13 @@ pub struct Comparison {
     pub second: String,
     /// Which score is compared.
     pub measure: &'static str,
-    /// Clips both have scored.
+    /// Clips both have scored, with the same label.
     pub clips: usize,
+    /// Labelled clips of the first that are not among them: the second has no such clip, or another
+    /// label for it.
+    pub only_first: usize,
+    /// The same of the second.
+    pub only_second: usize,
     /// The first's score on those.
     pub first_score: f64,
     /// The second's.
@@ -68,6 +73,10 @@ pub fn compare(
             parts.entry((section.dataset, section.set.clone())).or_default().push(pair);
         }
     }
+    let labelled = |sections: &[SectionResult], dataset: DatasetKind, set: &str| -> usize {
+        let of_part = sections.iter().filter(|one| one.dataset == dataset && one.set == set);
+        of_part.flat_map(|one| &one.clips).filter(|clip| clip.label.is_some()).count()
+    };
     parts
         .into_iter()
         .filter_map(|((dataset, set), pairs)| {
@@ -77,13 +86,16 @@ pub fn compare(
                 pairs.iter().map(|pair| (0..pair.first.len()).collect()).collect::<Vec<_>>();
             let (first_score, second_score) = scores(dataset, &machines, &pairs, &whole)?;
             let drawn = draws(dataset, &machines, &pairs, samples);
+            let clips = pairs.iter().map(|pair| pair.first.len()).sum();
             Some(Comparison {
+                only_first: labelled(first.0, dataset, &set).saturating_sub(clips),
+                only_second: labelled(second.0, dataset, &set).saturating_sub(clips),
                 dataset,
                 set,
                 first: first.1.to_owned(),
                 second: second.1.to_owned(),
                 measure: measure(dataset, &machines, &pairs),
-                clips: pairs.iter().map(|pair| pair.first.len()).sum(),
+                clips,
                 first_score,
                 second_score,
                 difference: second_score - first_score,

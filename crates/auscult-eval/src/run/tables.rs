@@ -157,7 +157,8 @@ fn sections(text: &mut String, results: &RunResults) {
             .rows
             .iter()
             .filter(|row| row.dataset == dataset && row.set == set)
-            .filter(|row| row.score.is_some() && row.x.is_none())
+            .filter(|row| row.sections.iter().any(|found| found.figures.auc.is_some()))
+            .filter(|row| row.x.is_none())
             .collect();
         let Some(first) = rows.first() else { continue };
         line(text, format_args!("\n## {}: each section\n", part_name(dataset, &set)));

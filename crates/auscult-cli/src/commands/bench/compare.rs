@@ -63,7 +63,23 @@ pub(super) fn run(arguments: &CompareArguments, printer: &Printer) -> anyhow::Re
     } else {
         printer.text(&format!("{}\n\n{}", measures(&found), table(&found).render()))?;
     }
-    Ok(Outcome::Done)
+    let left_out: BTreeSet<String> = found.iter().filter_map(left_out).collect();
+    for problem in &left_out {
+        printer.problem(problem);
+    }
+    Ok(if left_out.is_empty() { Outcome::Done } else { Outcome::Incomplete })
+}
+
+/// What is not compared, if anything.
+fn left_out(row: &Comparison) -> Option<String> {
+    let Comparison { clips, only_first, only_second, .. } = row;
+    (only_first + only_second > 0).then(|| {
+        let part = part(row);
+        format!(
+            "{part}: {clips} clips are in both with the same label and are compared; of A {only_first} more are \
+             not, of B {only_second}: scores are not those of the whole runs; compare runs of the same clips"
+        )
+    })
 }
 
 fn systems(sections: &[SectionResult]) -> BTreeSet<&str> {

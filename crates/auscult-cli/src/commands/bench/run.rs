@@ -44,8 +44,9 @@ const PROTOCOLS: [(&str, &str); 10] = [
 
 pub(super) fn run(arguments: &RunArguments, printer: &Printer) -> anyhow::Result<Outcome> {
     let mut protocol = protocol(&arguments.protocol)?;
-    if let Some(seconds) = arguments.clip_seconds {
+    if let Some(seconds) = arguments.clip_seconds.filter(|&it| it != protocol.clip_seconds) {
         protocol.clip_seconds = seconds;
+        protocol.forget_paper();
     }
     let clip = ClipSettings { sample_rate: protocol.sample_rate, seconds: protocol.clip_seconds };
     clip.check()?;

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use auscult_eval::run::{Threshold, read_sections, write_submission};
+use auscult_eval::{
+    problems::{FileProblem, grouped},
+    run::{Threshold, read_sections, write_submission},
+};
 
 use super::opening;
 use crate::{
@@ -35,5 +38,10 @@ pub(super) fn run(arguments: &SubmitArguments, printer: &Printer) -> anyhow::Res
     };
     let written = write_submission(&sections, system, threshold, &arguments.out)?;
     printer.line(format!("{} in {}", count(written.len(), "file"), arguments.out.display()))?;
-    Ok(Outcome::Done)
+    let unusable: Vec<FileProblem> =
+        sections.iter().flat_map(|section| &section.problems).cloned().collect();
+    for line in grouped(&unusable) {
+        printer.problem(format!("{line}; a test clip without a score is in no file"));
+    }
+    Ok(if unusable.is_empty() { Outcome::Done } else { Outcome::Incomplete })
 }
