@@ -147,7 +147,7 @@ impl Features {
 }
 
 /// Changes when the form of the files or what stands in them changes.
-const FORM: u32 = 3;
+const FORM: u32 = 4;
 
 /// Bytes of the checksum at the end of a file.
 const SUM_LEN: usize = 16;
