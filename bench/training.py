@@ -8,7 +8,7 @@ take one step each in turns, so that whatever else the machine does hits both; t
 warms up and does not count. On a busy machine seconds say little: the seconds of processor time that a
 step took (Linux) are given beside them, and with one thread, which waits for nobody, they compare best.
 
-Run: cargo build --release -p auscult-training --features finetune --example step_time
+Run: cargo build --release -p auscult-finetune --example step_time
      python bench/training.py --out results/training/steps.json [--rounds 10] [--threads 1 2]
      python bench/training.py --table results/training/steps.json     the table of docs/training.md
 """

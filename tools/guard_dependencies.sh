@@ -3,9 +3,9 @@
 # 1. auscult-core depends on nothing outside tools/core_dependencies.txt, and the list has no name
 #    too many;
 # 2. nothing of auscult-core is built from C;
-# 3. tokio is below auscult-monitor, auscult-server and auscult-cli only (and auscult-training on
+# 3. tokio is below auscult-monitor, auscult-server and auscult-cli only (and auscult-finetune on
 #    WebAssembly), pyo3 below auscult-python only;
-# 4. the tensor library is below auscult-training only, and by feature.
+# 4. the tensor library is below auscult-finetune only, and by feature.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -82,12 +82,12 @@ only() {
         fi
     done
 }
-# The tensor library of auscult-training has it on WebAssembly alone.
-only tokio auscult-monitor auscult-server auscult-cli auscult-training
+# The tensor library of auscult-finetune has it on WebAssembly alone.
+only tokio auscult-monitor auscult-server auscult-cli auscult-finetune
 only pyo3 auscult-python
 
 # 4. The tensor library.
-only burn-tensor auscult-training auscult-cli
+only burn-tensor auscult-finetune auscult-cli
 if cargo tree --locked --quiet -p auscult-cli -e normal --prefix none -f '{p}' |
     cut -d' ' -f1 | grep -qx burn-tensor; then
     problem "auscult-cli has burn-tensor below it without the feature training"

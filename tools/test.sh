@@ -23,9 +23,6 @@ fi
 # Unit and integration tests of every member; benches are not tests.
 run_step "tests" cargo nextest run --locked --workspace --tests --profile "$profile"
 tests_code=$step_code
-# Fine-tuning is behind a feature, because of its tensor library.
-run_step "tests of fine-tuning" cargo nextest run --locked -p auscult-training --features finetune \
-    --tests --profile "$profile"
 run_step "doctests" cargo test --locked --workspace --doc --quiet --features auscult/ced-tiny
 run_step "examples compile" cargo build --locked --workspace --examples --quiet
 run_step "pages in a browser" tools/browser.sh

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Golden training steps for auscult-training, made with PyTorch.
+"""Golden training steps for auscult-finetune and auscult-autoencoder, made with PyTorch.
 
-Writes crates/auscult-training/testdata/steps.json (fine-tuning of small BEATs, EAT and CED) and
-autoencoder.json (the DCASE and MIMII autoencoders). Weights and inputs are a pure function of tensor
+Writes crates/auscult-finetune/testdata/steps.json (fine-tuning of small BEATs, EAT and CED) and
+crates/auscult-autoencoder/testdata/autoencoder.json (the DCASE and MIMII autoencoders). Weights and inputs are a pure function of tensor
 name and index, so nothing but numbers to compare with is stored. The networks are written here from
 their papers' equations, in PyTorch's own modules where it has them.
 
@@ -17,7 +17,7 @@ import torch
 import torch.nn.functional as F
 
 torch.set_num_threads(1)
-OUT = Path(__file__).resolve().parents[2] / "crates/auscult-training/testdata"
+CRATES = Path(__file__).resolve().parents[2] / "crates"
 MASK = (1 << 64) - 1
 
 
@@ -386,9 +386,8 @@ def autoencoder(form):
 
 
 if __name__ == "__main__":
-    OUT.mkdir(parents=True, exist_ok=True)
     made = f"tools/golden/training_steps.py, PyTorch {torch.__version__.split('+')[0]}, CPU, float32"
     cases = [finetune(model(), lora) for model in (Beats, Eat, Ced) for lora in (False, True)]
-    (OUT / "steps.json").write_text(json.dumps(dict(made_by=made, cases=cases), indent=0) + "\n")
+    (CRATES / "auscult-finetune/testdata/steps.json").write_text(json.dumps(dict(made_by=made, cases=cases), indent=0) + "\n")
     forms = [autoencoder(form) for form in ("dcase", "mimii")]
-    (OUT / "autoencoder.json").write_text(json.dumps(dict(made_by=made, forms=forms), indent=1) + "\n")
+    (CRATES / "auscult-autoencoder/testdata/autoencoder.json").write_text(json.dumps(dict(made_by=made, forms=forms), indent=1) + "\n")

@@ -3,11 +3,11 @@
 use std::{io::ErrorKind, path::Path};
 
 use auscult_core::Model;
-use auscult_store::{Error, ModelLock};
+use auscult_files::{Error, ModelLock};
 
 /// Reads a model.
 pub(crate) fn load(path: &Path) -> anyhow::Result<Model> {
-    auscult_store::load(path).map_err(advise)
+    auscult_files::load(path).map_err(advise)
 }
 
 /// Locks a model for a change and reads it.
@@ -100,7 +100,7 @@ pub(crate) fn check_model_target(path: &Path) -> anyhow::Result<()> {
 
 /// Whether the file is a model, or was one before it was damaged.
 fn is_model(path: &Path) -> bool {
-    let loaded = auscult_store::load(path);
+    let loaded = auscult_files::load(path);
     let is_foreign = |error: &Error| {
         matches!(error, Error::Model { source: auscult_core::Error::ForeignModel { .. }, .. })
     };

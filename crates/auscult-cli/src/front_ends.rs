@@ -6,13 +6,13 @@ use std::{
 };
 
 use anyhow::Context;
+use auscult_autoencoder::{AutoencoderFrontEnd, Form, SpectrogramFrontEnd};
 use auscult_core::{
     ClipLength, FrontEnd, FrontEndIdentity, FrontEndSettings, Model,
     beam::{FORM_SEPARATOR, Normalisation},
     features::{Axis, Ensemble, Forms, FrontEndSource, SEPARATOR},
 };
 use auscult_encoders::{Bundled, EncoderFrontEnd, EncoderLibrary, EncoderRequest};
-use auscult_training::autoencoder::{AutoencoderFrontEnd, Form, SpectrogramFrontEnd};
 
 use crate::args::{EncoderArguments, FrontEndArguments};
 

@@ -162,7 +162,7 @@ fn store(path: &Path, vectors: &ClipVectors) -> std::io::Result<()> {
         .collect();
     let sum = blake3::hash(&bytes);
     bytes.extend_from_slice(&sum.as_bytes()[..SUM_LEN]);
-    auscult_store::write_atomically(path, &bytes).map_err(std::io::Error::other)
+    auscult_files::write_atomically(path, &bytes).map_err(std::io::Error::other)
 }
 
 fn hash(bytes: &[u8]) -> String {

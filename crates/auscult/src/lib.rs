@@ -1,9 +1,10 @@
 #![doc = include_str!("../README.md")]
 
+pub mod tuning;
+
 pub use auscult_core::*;
 
 /// Sound in: files, folders and streams become clips.
-#[cfg(feature = "audio")]
 pub use auscult_audio as audio;
 
 /// The weights of CED-tiny.
@@ -49,13 +50,7 @@ pub use auscult_ced_tiny as ced_tiny;
 /// assert_eq!(again.identity(), front_end.identity());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-#[cfg(feature = "encoders")]
 pub use auscult_encoders as encoders;
 
-/// One HTML page that explains a machine.
-#[cfg(feature = "report")]
-pub use auscult_report as report;
-
 /// Model files on disk.
-#[cfg(feature = "store")]
-pub use auscult_store as store;
+pub use auscult_files as files;

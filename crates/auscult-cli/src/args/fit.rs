@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
+use auscult_autoencoder::{ErrorScore, Form};
 use auscult_core::{
     CalibrationScheme, Combine, Confidence, DensityExponent, DensityRule, FalseAlarmRate, Method,
     Metric, Storage, alarm::AlarmBudget,
 };
-use auscult_training::autoencoder::{ErrorScore, Form};
 use clap::Args;
 
 use super::{FrontEndArguments, InputArguments, Typed, VisitArguments};

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use auscult_core::{BeamSettings, ClipSettings, FrontEnd, ModelSettings};
-use auscult_training::Error;
-use auscult_training::autoencoder::{
+use auscult_autoencoder::Error;
+use auscult_autoencoder::{
     AutoencoderModelSettings, FittedAutoencoder, SpectrogramFrontEnd, TrainingEvent, TrainingPlan,
     TrainingSettings, fit_model,
 };
+use auscult_core::{BeamSettings, ClipSettings, FrontEnd, ModelSettings};
 
 use super::{fit, gathering::Gathered, unused};
 use crate::{

@@ -7,7 +7,7 @@ use auscult_core::{
         tail::{ExtrapolatedThreshold, extrapolate},
     },
 };
-use auscult_store::ModelLock;
+use auscult_files::ModelLock;
 use serde::Serialize;
 
 use super::{
@@ -27,7 +27,7 @@ pub(crate) fn run(arguments: &CalibrateArguments, printer: &Printer) -> anyhow::
          or fit again with --calibration split"
     );
     let lock = arguments.save.then(|| ModelLock::acquire(&arguments.model)).transpose()?;
-    let mut model = auscult_store::load(&arguments.model)?;
+    let mut model = auscult_files::load(&arguments.model)?;
     let is_other_scheme =
         arguments.scheme.is_some_and(|scheme| scheme != model.settings().calibration);
     if let Some(scheme) = arguments.scheme {

@@ -90,7 +90,7 @@ pub(super) fn finish(
         }
         model = budget.apply(model)?;
     }
-    auscult_store::save(&model, &arguments.output)?;
+    auscult_files::save(&model, &arguments.output)?;
     let summary = Summary::new(&model, &arguments.output, counts, quality, budget);
     if arguments.json {
         printer.line(serde_json::to_string_pretty(&summary)?)?;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use auscult::tuning::NormalClip;
 use auscult_audio::{Extent, Source};
 use auscult_core::{Provenance, memory};
-use auscult_tuning::NormalClip;
 
 use crate::{
     printer::{Printer, count},

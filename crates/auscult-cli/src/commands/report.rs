@@ -42,7 +42,7 @@ pub(crate) fn run(arguments: &ReportArguments, printer: &Printer) -> anyhow::Res
     }
     match (&arguments.json, json_file) {
         (_, Some(path)) => {
-            auscult_store::write_atomically(path, report.json()?.as_bytes())?;
+            auscult_files::write_atomically(path, report.json()?.as_bytes())?;
             printer.note(format!("{}: {told}", path.display()));
         }
         (Some(_), None) => printer.line(report.json()?)?,
@@ -101,7 +101,7 @@ impl<'a> Report<'a> {
     /// Renders the page and writes it whole.
     pub(super) fn write_page(&self, path: &Path) -> anyhow::Result<()> {
         let page = auscult_report::render(&self.input());
-        Ok(auscult_store::write_atomically(path, page.as_bytes())?)
+        Ok(auscult_files::write_atomically(path, page.as_bytes())?)
     }
 
     fn json(&self) -> anyhow::Result<String> {

@@ -3,8 +3,8 @@
 use std::{path::Path, sync::Arc};
 
 use anyhow::Context;
+use auscult::tuning::TunedSettings;
 use auscult_core::{BeamSettings, ClipSettings, FrontEnd};
-use auscult_tuning::TunedSettings;
 
 use super::fit;
 use crate::{args::FitArguments, front_ends};

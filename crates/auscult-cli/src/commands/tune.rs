@@ -8,12 +8,12 @@ use std::{
 };
 
 use anyhow::Context;
-use auscult_audio::Location;
-use auscult_core::{Basis, ClipLength, ClipSettings, FrontEnd, FrontEndSettings};
-use auscult_tuning::{
+use auscult::tuning::{
     Candidate, Features, NormalClip, Ranked, Ranking, Study, StudySettings, StudyState,
     TunedSettings, grid_with,
 };
+use auscult_audio::Location;
+use auscult_core::{Basis, ClipLength, ClipSettings, FrontEnd, FrontEndSettings};
 use serde_json::json;
 
 use super::{fit, normal_clips};
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &TuneArguments, printer: &Printer) -> anyhow::Resul
     if finished {
         let settings =
             TunedSettings::new(&chosen.evaluation.candidate, clip, arguments.channel.as_str());
-        auscult_store::write_atomically(&arguments.output, settings.to_json()?.as_bytes())?;
+        auscult_files::write_atomically(&arguments.output, settings.to_json()?.as_bytes())?;
     }
     if arguments.json {
         let whole = json!({
@@ -231,7 +231,7 @@ impl Kept {
     }
 
     fn write(&mut self) -> anyhow::Result<()> {
-        auscult_store::write_atomically(&self.path, &self.state.to_bytes()?)?;
+        auscult_files::write_atomically(&self.path, &self.state.to_bytes()?)?;
         self.written = Instant::now();
         Ok(())
     }

@@ -2,9 +2,9 @@
 
 use std::{collections::BTreeMap, fmt, sync::Arc};
 
+use auscult_autoencoder::{Form, SpectrogramFrontEnd};
 use auscult_core::{ClipLength, FrontEnd, FrontEndIdentity, FrontEndSettings};
 use auscult_encoders::Precision;
-use auscult_training::autoencoder::{Form, SpectrogramFrontEnd};
 
 use crate::{
     protocol::DiagnosticsRequest,

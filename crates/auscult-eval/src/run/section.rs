@@ -146,7 +146,7 @@ impl SectionResult {
         let wrong = |source: std::io::Error| Error::Write { path: path.clone(), source };
         fs::create_dir_all(folder).map_err(wrong)?;
         let text = serde_json::to_vec(self).map_err(|error| wrong(error.into()))?;
-        auscult_store::write_atomically(&path, &text)
+        auscult_files::write_atomically(&path, &text)
             .map_err(|error| wrong(std::io::Error::other(error)))
     }
 }

@@ -121,7 +121,7 @@ fn lines(rows: impl Iterator<Item = String>) -> String {
 }
 
 fn write(path: &Path, text: &str) -> Result<PathBuf> {
-    auscult_store::write_atomically(path, text.as_bytes())
+    auscult_files::write_atomically(path, text.as_bytes())
         .map_err(|error| write_error(path)(std::io::Error::other(error)))?;
     Ok(path.to_owned())
 }

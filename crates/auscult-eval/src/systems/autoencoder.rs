@@ -2,8 +2,8 @@
 
 use std::sync::{Mutex, PoisonError};
 
+use auscult_autoencoder::{Autoencoder, Form, TrainingSettings, domains_of, maps_of};
 use auscult_core::{Error as CoreError, View};
-use auscult_training::autoencoder::{Autoencoder, Form, TrainingSettings, domains_of, maps_of};
 use rayon::prelude::*;
 
 use super::{IsStopped, SectionVectors, SystemScores, SystemSettings};
@@ -62,11 +62,11 @@ pub(super) fn score(
     Ok(SystemScores { test: test?, left_out })
 }
 
-impl From<auscult_training::Error> for Error {
-    fn from(error: auscult_training::Error) -> Self {
+impl From<auscult_autoencoder::Error> for Error {
+    fn from(error: auscult_autoencoder::Error) -> Self {
         match error {
-            auscult_training::Error::Core(error) => Self::Core(error),
-            auscult_training::Error::Setting { setting, allowed, got } => {
+            auscult_autoencoder::Error::Core(error) => Self::Core(error),
+            auscult_autoencoder::Error::Setting { setting, allowed, got } => {
                 Self::Setting { setting, allowed, got }
             }
             other => Self::Training { reason: other.to_string() },

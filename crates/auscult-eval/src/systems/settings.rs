@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
+use auscult_autoencoder::ErrorScore;
 use auscult_core::{
     BandSettings, BeamSettings, Combine, DensityExponent, DensityRule, FrontEnd, Method, Metric,
     View, baselines::genrep::Standardisation, features::AxisMeaning,
 };
 use auscult_encoders::Precision;
-use auscult_training::autoencoder::ErrorScore;
 use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};

@@ -3,6 +3,7 @@
 use std::{collections::BTreeMap, fmt::Write, path::Path, sync::Arc};
 
 use anyhow::Context;
+use auscult_autoencoder::SpectrogramFrontEnd;
 use auscult_core::{BeamSettings, ClipSettings, FrontEnd, baselines::genrep::Standardisation};
 use auscult_eval::{
     datasets::Dataset,
@@ -17,7 +18,6 @@ use auscult_eval::{
     },
     systems::{BackEnd, SystemSettings, several_front_ends},
 };
-use auscult_training::autoencoder::SpectrogramFrontEnd;
 use clap::ValueEnum;
 use serde_json::{Value, json};
 
@@ -239,7 +239,7 @@ fn write_scores(path: &Path, sections: &[SectionResult]) -> anyhow::Result<()> {
             ])?;
         }
     }
-    Ok(auscult_store::write_atomically(path, &writer.into_inner()?)?)
+    Ok(auscult_files::write_atomically(path, &writer.into_inner()?)?)
 }
 
 fn words(results: &RunResults) -> String {

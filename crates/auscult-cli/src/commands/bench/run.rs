@@ -244,7 +244,7 @@ fn write(folder: &Path, results: &RunResults) -> anyhow::Result<()> {
         ("results.tex", latex(results)),
         ("index.html", page(results)),
     ] {
-        auscult_store::write_atomically(&folder.join(name), text.as_bytes())?;
+        auscult_files::write_atomically(&folder.join(name), text.as_bytes())?;
     }
     Ok(())
 }

@@ -195,6 +195,6 @@ fn convert(text: &str, output: &Path, printer: &Printer) -> anyhow::Result<()> {
         written.fingerprint() == encoder.fingerprint(),
         "the converted weights differ from those of {name}; nothing was written"
     );
-    auscult_store::write_atomically(output, &bytes)?;
+    auscult_files::write_atomically(output, &bytes)?;
     printer.line(format!("{}: {} from {name}", output.display(), encoder.label()))
 }

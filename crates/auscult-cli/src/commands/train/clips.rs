@@ -9,7 +9,7 @@ use std::{
 
 use auscult_audio::{CheckedReadSettings, ClipRange, ClipReader, ReadSettings};
 use auscult_eval::datasets::{Archives, Dataset, DatasetClip, Split, empty_folders};
-use auscult_training::finetune::{ClipOrigin, LabelledClips};
+use auscult_finetune::{ClipOrigin, LabelledClips};
 use clap::ValueEnum;
 
 use crate::{

@@ -7,12 +7,9 @@ use std::{
 };
 
 use auscult_core::ClipSettings;
-use auscult_training::{
-    Error,
-    finetune::{
-        Adaptation, Compute, FinetuneSettings, Finetuned, Flow, LabelledClips, MomentStorage,
-        RunEvent, RunPlace, StepFacts, finetune,
-    },
+use auscult_finetune::{
+    Adaptation, Compute, Error, FinetuneSettings, Finetuned, Flow, LabelledClips, MomentStorage,
+    RunEvent, RunPlace, StepFacts, finetune,
 };
 use serde_json::json;
 
@@ -169,7 +166,7 @@ fn settings(arguments: &TrainArguments) -> anyhow::Result<FinetuneSettings> {
                 .lora_targets
                 .iter()
                 .map(|name| name.parse())
-                .collect::<Result<_, auscult_training::Error>>()?,
+                .collect::<Result<_, auscult_finetune::Error>>()?,
         },
     };
     let &[first, second] = numbers.betas.as_slice() else {
