@@ -1,6 +1,11 @@
 //! A dot chart of promised against realised rates, as SVG.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
+
+use auscult_page::{
+    Scale,
+    svg::{self, line, shape, text},
+};
 
 use crate::Estimate;
 
@@ -20,73 +25,51 @@ const TOP: f64 = 48.0;
 
 /// Panels side by side, one a promised rate; each method a row, each calibration size a mark.
 pub fn render(panels: &[(f64, Vec<Series>)]) -> String {
-    let rows = panels.first().map_or(0, |(_, series)| series.len());
-    let width = LEFT + panels.len() as f64 * PANEL_WIDTH;
-    let height = TOP + rows as f64 * ROW + 60.0;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" \
-         height=\"{height}\" font-family=\"sans-serif\" font-size=\"12\">\n<title>Promised and realised \
-         false-alarm rates</title>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-    );
-    if let Some((_, series)) = panels.first() {
-        for (row, series) in series.iter().enumerate() {
-            let y = TOP + (row as f64 + 0.5) * ROW + 4.0;
-            let _ = writeln!(
-                svg,
-                "<text x=\"{}\" y=\"{y}\" text-anchor=\"end\">{}</text>",
-                LEFT - 12.0,
-                series.name
-            );
-        }
-    }
-    for (index, (promised, series)) in panels.iter().enumerate() {
-        panel(&mut svg, LEFT + index as f64 * PANEL_WIDTH, *promised, series, height);
-    }
-    svg + "</svg>\n"
+    let mut out = String::new();
+    // Writing to a string does not fail.
+    let _ = write(&mut out, panels);
+    out
 }
 
-fn panel(svg: &mut String, left: f64, promised: f64, series: &[Series], height: f64) {
-    let largest = 5.0 * promised;
-    let x = |rate: f64| left + (rate / largest).min(1.0) * (PANEL_WIDTH - 40.0);
-    let bottom = TOP + series.len() as f64 * ROW;
-    let _ = writeln!(
-        svg,
-        "<text x=\"{}\" y=\"24\" font-weight=\"bold\">promised {} %</text>\n<line x1=\"{0}\" x2=\"{0}\" \
-         y1=\"{TOP}\" y2=\"{bottom}\" stroke=\"#555\" stroke-dasharray=\"4 3\"/>",
-        x(promised),
-        promised * 100.0
-    );
-    for tick in 0..=5 {
-        let rate = promised * f64::from(tick);
-        let _ = writeln!(
-            svg,
-            "<text x=\"{}\" y=\"{}\" text-anchor=\"middle\" fill=\"#444\">{:.0}</text>",
-            x(rate),
-            bottom + 16.0,
-            rate * 100.0
-        );
+fn write(out: &mut String, panels: &[(f64, Vec<Series>)]) -> fmt::Result {
+    let rows = panels.first().map_or(0, |(_, series)| series.len());
+    let size = (LEFT + panels.len() as f64 * PANEL_WIDTH, TOP + rows as f64 * ROW + 60.0);
+    svg::open_file(out, "Promised and realised false-alarm rates", size)?;
+    for (row, series) in panels.iter().take(1).flat_map(|(_, series)| series).enumerate() {
+        let y = TOP + (row as f64 + 0.5) * ROW + 4.0;
+        text(out, "end", (LEFT - 12.0, y), series.name)?;
     }
-    let _ = writeln!(
-        svg,
-        "<text x=\"{}\" y=\"{}\" fill=\"#444\">realised %, 20 (light) to 200 clips (dark)</text>",
-        left,
-        height - 18.0
-    );
+    for (index, (promised, series)) in panels.iter().enumerate() {
+        panel(out, LEFT + index as f64 * PANEL_WIDTH, *promised, series)?;
+    }
+    svg::close(out)
+}
+
+fn panel(out: &mut String, left: f64, promised: f64, series: &[Series]) -> fmt::Result {
+    let x = Scale::linear((0.0, 5.0 * promised), (left, left + PANEL_WIDTH - 40.0));
+    let bottom = TOP + series.len() as f64 * ROW;
+    let at = x.place(promised);
+    text(out, "panel-name", (at, 24.0), &format!("promised {} %", promised * 100.0))?;
+    line(out, "axis level", (at, TOP), (at, bottom))?;
+    for multiple in 0..=5 {
+        let rate = promised * f64::from(multiple);
+        let percent = format!("{:.0}", rate * 100.0);
+        text(out, "tick middle", (x.place(rate), bottom + 16.0), &percent)?;
+    }
+    text(out, "tick", (left, bottom + 42.0), "realised %, 20 (light) to 200 clips (dark)")?;
     for (row, series) in series.iter().enumerate() {
         for (size, (_, estimate)) in series.points.iter().enumerate() {
             let Some(estimate) = estimate else { continue };
             let y = TOP + (row as f64 + 0.2 + 0.2 * size as f64) * ROW;
-            let shade = ["#9ecae1", "#6baed6", "#3182bd", "#08519c"][size.min(3)];
-            let (low, high) =
-                (estimate.mean - 1.96 * estimate.error, estimate.mean + 1.96 * estimate.error);
-            let _ = writeln!(
-                svg,
-                "<line x1=\"{:.1}\" x2=\"{:.1}\" y1=\"{y:.1}\" y2=\"{y:.1}\" stroke=\"{shade}\"/>\n\
-                 <circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"3\" fill=\"{shade}\"/>",
-                x(low.max(0.0)),
-                x(high),
-                x(estimate.mean)
-            );
+            let opacity = [0.4, 0.6, 0.8, 1.0][size.min(3)];
+            let half = 1.96 * estimate.error;
+            let [low, mean, high] = [-half, 0.0, half].map(|by| x.place(estimate.mean + by));
+            writeln!(out, "<g opacity=\"{opacity}\">")?;
+            line(out, "s0", (low, y), (high, y))?;
+            let circle = format_args!("cx=\"{mean:.1}\" cy=\"{y:.1}\" r=\"3\"");
+            shape(out, "circle", "mark s0", circle, "")?;
+            writeln!(out, "</g>")?;
         }
     }
+    Ok(())
 }

@@ -1,6 +1,16 @@
 //! How a run goes: a line a step, as a table and as a picture.
 
-use std::{fmt::Write, fs, path::Path};
+use std::{
+    fmt::{self, Write},
+    fs,
+    path::Path,
+};
+
+use auscult_page::{
+    Scale,
+    svg::{self, polyline, shape, text},
+    tick,
+};
 
 use crate::{Error, Result};
 
@@ -65,68 +75,51 @@ const MOST_POINTS: usize = 720;
 
 /// Loss, accuracy and step size over updates, one above the other.
 pub(super) fn to_svg(curve: &[StepFacts]) -> String {
+    let mut out = String::new();
+    // Writing to a string does not fail.
+    let _ = write_svg(&mut out, curve);
+    out
+}
+
+fn write_svg(out: &mut String, curve: &[StepFacts]) -> fmt::Result {
     let panels: [(&str, Number); 3] = [
         ("ArcFace loss", |facts| facts.loss),
         ("accuracy", |facts| facts.accuracy),
         ("learning rate", |facts| facts.learning_rate),
     ];
     let total = HEIGHT * panels.len() as f64 + 30.0;
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {:.0} {total:.0}\" \
-         font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-        WIDTH + LEFT + 20.0
-    );
+    svg::open_file(out, "Loss, accuracy and step size", (WIDTH + LEFT + 20.0, total))?;
     for (at, (name, value)) in panels.into_iter().enumerate() {
-        panel(&mut svg, curve, name, value, at as f64 * HEIGHT);
+        panel(out, curve, name, value, at as f64 * HEIGHT)?;
     }
     let last = curve.last().map_or(0, |facts| facts.step);
-    let _ = writeln!(
-        svg,
-        "<text x=\"{LEFT}\" y=\"{:.0}\">step 1</text>\n<text x=\"{:.0}\" y=\"{:.0}\" \
-         text-anchor=\"end\">step {last}</text>\n</svg>",
-        total - 10.0,
-        LEFT + WIDTH,
-        total - 10.0
-    );
-    svg
+    text(out, "tick", (LEFT, total - 10.0), "step 1")?;
+    text(out, "tick end", (LEFT + WIDTH, total - 10.0), &format!("step {last}"))?;
+    svg::close(out)
 }
 
-fn panel(svg: &mut String, curve: &[StepFacts], name: &str, value: Number, top: f64) {
+fn panel(
+    out: &mut String,
+    curve: &[StepFacts],
+    name: &str,
+    value: Number,
+    top: f64,
+) -> fmt::Result {
     let low = curve.iter().map(value).fold(f64::INFINITY, f64::min);
     let high = curve.iter().map(value).fold(f64::NEG_INFINITY, f64::max);
-    let span = if high > low { high - low } else { 1.0 };
     let (head, body) = (top + 20.0, HEIGHT - 40.0);
-    let last = curve.len().saturating_sub(1).max(1) as f64;
+    let x = Scale::linear((0.0, curve.len().saturating_sub(1) as f64), (LEFT, LEFT + WIDTH));
+    let y = Scale::linear((low, high), (head + body, head));
+    text(out, "name", (LEFT, head - 6.0), name)?;
+    let place = format_args!("x=\"{LEFT}\" y=\"{head}\" width=\"{WIDTH}\" height=\"{body}\"");
+    shape(out, "rect", "frame", place, "")?;
+    if !curve.is_empty() {
+        text(out, "tick end", (LEFT - 6.0, head + 6.0), &tick(high))?;
+        text(out, "tick end", (LEFT - 6.0, head + body), &tick(low))?;
+    }
     let stride = curve.len().div_ceil(MOST_POINTS).max(1);
-    let points: Vec<String> = curve
-        .iter()
-        .enumerate()
-        .step_by(stride)
-        .map(|(at, facts)| {
-            let x = LEFT + WIDTH * at as f64 / last;
-            let y = head + body * (1.0 - (value(facts) - low) / span);
-            format!("{x:.1},{y:.1}")
-        })
-        .collect();
-    let label = |y: f64, text: String| {
-        format!("<text x=\"{:.0}\" y=\"{y:.0}\" text-anchor=\"end\">{text}</text>\n", LEFT - 6.0)
-    };
-    let short = |value: f64| {
-        if value != 0.0 && value.abs() < 1e-2 {
-            format!("{value:.1e}")
-        } else {
-            format!("{value:.3}")
-        }
-    };
-    let (high, low) = (label(head + 6.0, short(high)), label(head + body, short(low)));
-    let _ = writeln!(
-        svg,
-        "<text x=\"{LEFT}\" y=\"{:.0}\">{name}</text>\n<rect x=\"{LEFT}\" y=\"{head}\" width=\"{WIDTH}\" \
-         height=\"{body}\" fill=\"none\" stroke=\"#ccc\"/>\n{high}{low}<polyline fill=\"none\" \
-         stroke=\"#1f5fa8\" points=\"{}\"/>",
-        head - 6.0,
-        points.join(" ")
-    );
+    let points = curve.iter().enumerate().step_by(stride);
+    polyline(out, "s0", points.map(|(at, facts)| (x.place(at as f64), y.place(value(facts)))))
 }
 
 #[cfg(test)]

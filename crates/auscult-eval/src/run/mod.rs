@@ -1,6 +1,5 @@
 //! 7. Runs: systems on data sets, section by section, and what comes out of them.
 
-mod chart;
 mod compare;
 mod front_ends;
 mod names;

@@ -5,9 +5,10 @@ use std::{
     fmt::Write,
 };
 
+use auscult_page::{Document, Escaped, LineChart, Spacing};
+
 use super::{
     DiagnosticsRow, ResultRow, RunResults,
-    chart::{Chart, Scale, escape},
     results::noise_ratio,
     sweep_table::{SweepTable, legend, sweep_tables},
     tables::{DIAGNOSTICS_COLUMNS, cell, diagnostics_cells, facts, notes, part_name},
@@ -18,37 +19,19 @@ use crate::{
     systems::{Sweep, SweepMeasure, SweepParameter},
 };
 
-const STYLE: &str = "\
-:root{color-scheme:light dark;--ink:#1a1a1a;--paper:#fff;--faint:#d8d8d8;--c0:#0b62a4;--c1:#c2410c;--c2:#15803d;--c3:#7e22ce;--c4:#a16207;--c5:#be185d;--c6:#0e7490;--c7:#4b5563}
-@media(prefers-color-scheme:dark){:root{--ink:#e8e8e8;--paper:#161616;--faint:#3a3a3a;--c0:#7cc4ff;--c1:#ff9d6b;--c2:#7ee2a0;--c3:#d6a8ff;--c4:#f2cc60;--c5:#ff8fc0;--c6:#67e3f5;--c7:#b4bcc8}}
-body{font:16px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--paper);max-width:72rem;margin:2rem auto;padding:0 1rem}
-table{border-collapse:collapse;font-size:.9rem}th,td{padding:.25rem .6rem;border-bottom:1px solid var(--faint);text-align:right}
-th:first-child,td:first-child{text-align:left}tr.group td{font-style:italic;padding-top:.8rem}
-td{white-space:nowrap}th{vertical-align:bottom}.wide{overflow-x:auto}.figures{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(21rem,100%),1fr));gap:1.5rem 1rem}
-.dense{font-size:.8rem}.dense th,.dense td{padding:.25rem .25rem}.dense th{line-height:1.25}.dense th:nth-child(-n+2),.dense td:nth-child(-n+2){text-align:left}
-dl{font-size:.9rem;max-width:50rem}dl div{display:grid;grid-template-columns:9rem 1fr;gap:.2rem 1rem;padding:.15rem 0}dt{font-weight:600}dd{margin:0}
-figure{margin:0}svg{width:100%;height:auto}p{max-width:50rem}code{overflow-wrap:anywhere}
-text{fill:var(--ink);font-size:13px}.head{font-weight:600;font-size:13.5px}.end{text-anchor:end}.middle{text-anchor:middle}
-.grid{stroke:var(--faint)}.axis{stroke:var(--ink)}polyline{fill:none;stroke-width:2}.d1{stroke-dasharray:9 4}.d2{stroke-dasharray:2 4}.level{stroke-dasharray:4 4;stroke-width:1.5}
-.s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}.s4{stroke:var(--c4)}.s5{stroke:var(--c5)}.s6{stroke:var(--c6)}.s7{stroke:var(--c7)}
-.mark.s0{fill:var(--c0)}.mark.s1{fill:var(--c1)}.mark.s2{fill:var(--c2)}.mark.s3{fill:var(--c3)}.mark.s4{fill:var(--c4)}.mark.s5{fill:var(--c5)}.mark.s6{fill:var(--c6)}.mark.s7{fill:var(--c7)}
-.mark.hollow{fill:var(--paper);stroke-width:2}
-";
-
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+/// What only this page has; the rest is the style of every page.
+const STYLE: &str = include_str!("page.css");
 
 /// The page of a run.
 pub fn page(results: &RunResults) -> String {
     let mut out = String::new();
-    let title = escape(&results.protocol.title);
-    let _ = write!(
-        out,
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <title>{title}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n<p>{}</p>\n",
-        escape(results.protocol.about.trim())
-    );
+    let title = &results.protocol.title;
+    let document = Document { title, style: STYLE };
+    // Writing to a string does not fail.
+    let _ = document.open(&mut out);
+    let about: Vec<&str> = results.protocol.about.split_whitespace().collect();
+    let _ =
+        writeln!(out, "<main>\n<h1>{}</h1>\n<p>{}</p>", Escaped(title), Escaped(&about.join(" ")));
     // A sweep is read from its figures, other protocols from their table.
     if results.protocol.sweep.is_some() {
         figures(&mut out, results);
@@ -60,7 +43,8 @@ pub fn page(results: &RunResults) -> String {
     diagnostics_table(&mut out, &results.diagnostics);
     list(&mut out, "Not run, or run in part", &notes(results));
     list(&mut out, "Where this comes from", &facts(results));
-    out.push_str("</main>\n</body>\n</html>\n");
+    out.push_str("</main>\n");
+    let _ = document.close(&mut out);
     out
 }
 
@@ -82,21 +66,21 @@ fn diagnostics_table(out: &mut String, rows: &[DiagnosticsRow]) {
     }
     out.push_str("<h2>Diagnostics</h2>\n<p>Means over sections, and counts of sections; the paper's in brackets. What the columns are stands below; on a narrow \
         screen the table moves sideways.</p>\n\
-        <div class=\"wide\" tabindex=\"0\"><table class=\"dense\">\n<tr>");
+        <div class=\"table\" tabindex=\"0\"><table class=\"dense\">\n<tr>");
     for (head, meaning) in DIAGNOSTICS_COLUMNS {
-        let _ = write!(out, "<th title=\"{}\">{head}</th>", escape(meaning));
+        let _ = write!(out, "<th title=\"{}\">{head}</th>", Escaped(meaning));
     }
     out.push_str("</tr>\n");
     for row in rows {
         out.push_str("<tr>");
         for cell in diagnostics_cells(row) {
-            let _ = write!(out, "<td>{}</td>", escape(&cell));
+            let _ = write!(out, "<td>{}</td>", Escaped(&cell));
         }
         out.push_str("</tr>\n");
     }
     out.push_str("</table></div>\n<h3>The columns</h3>\n<dl>\n");
     for (head, meaning) in DIAGNOSTICS_COLUMNS {
-        let _ = writeln!(out, "<div><dt>{head}</dt><dd>{}</dd></div>", escape(meaning));
+        let _ = writeln!(out, "<div><dt>{head}</dt><dd>{}</dd></div>", Escaped(meaning));
     }
     out.push_str("</dl>\n");
 }
@@ -115,7 +99,7 @@ fn list(out: &mut String, title: &str, lines: &[String]) {
 /// Text between two backticks as code.
 fn with_code(line: &str) -> String {
     let mut out = String::new();
-    for (index, part) in escape(line).split('`').enumerate() {
+    for (index, part) in Escaped(line).to_string().split('`').enumerate() {
         match index {
             0 => {}
             _ if index % 2 == 1 => out.push_str("<code>"),
@@ -129,16 +113,16 @@ fn with_code(line: &str) -> String {
 /// Curves as rows, the values of the sweep as columns.
 fn sweep_table(out: &mut String, results: &RunResults) {
     for SweepTable { title, heads, rows } in sweep_tables(results) {
-        let _ = write!(out, "<h2>{}</h2>\n<p>{}</p>\n", escape(&title), escape(&legend(results)));
-        out.push_str("<div class=\"wide\" tabindex=\"0\"><table>\n<tr>");
+        let _ = write!(out, "<h2>{}</h2>\n<p>{}</p>\n", Escaped(&title), Escaped(&legend(results)));
+        out.push_str("<div class=\"table\" tabindex=\"0\"><table>\n<tr>");
         for head in &heads {
-            let _ = write!(out, "<th>{}</th>", escape(head));
+            let _ = write!(out, "<th>{}</th>", Escaped(head));
         }
         out.push_str("</tr>\n");
         for row in rows {
             out.push_str("<tr>");
             for cell in row {
-                let _ = write!(out, "<td>{}</td>", escape(&cell));
+                let _ = write!(out, "<td>{}</td>", Escaped(&cell));
             }
             out.push_str("</tr>\n");
         }
@@ -157,11 +141,11 @@ fn table(out: &mut String, results: &RunResults) {
     }
     let _ = writeln!(
         out,
-        "<p>{}</p>\n<div class=\"wide\" tabindex=\"0\"><table>\n<tr><th>system</th>",
-        escape(&legend(results))
+        "<p>{}</p>\n<div class=\"table\" tabindex=\"0\"><table>\n<tr><th>system</th>",
+        Escaped(&legend(results))
     );
     for (dataset, set) in &parts {
-        let _ = write!(out, "<th>{}</th>", escape(&part_name(*dataset, set)));
+        let _ = write!(out, "<th>{}</th>", Escaped(&part_name(*dataset, set)));
     }
     out.push_str("</tr>\n");
     let mut group = "";
@@ -172,20 +156,20 @@ fn table(out: &mut String, results: &RunResults) {
                 out,
                 "<tr class=\"group\"><td colspan=\"{}\">{}</td></tr>",
                 parts.len() + 1,
-                escape(group)
+                Escaped(group)
             );
         }
-        let _ = write!(out, "<tr><td>{}</td>", escape(&system.name));
+        let _ = write!(out, "<tr><td>{}</td>", Escaped(&system.name));
         for (dataset, set) in &parts {
             let text = results.row(*dataset, set, &system.name).map_or_else(String::new, cell);
-            let _ = write!(out, "<td>{}</td>", escape(&text));
+            let _ = write!(out, "<td>{}</td>", Escaped(&text));
         }
         out.push_str("</tr>\n");
     }
     out.push_str("</table></div>\n");
 }
 
-fn charts(results: &RunResults) -> Vec<Chart> {
+fn charts(results: &RunResults) -> Vec<LineChart> {
     let mut charts = Vec::new();
     for (dataset, set) in results.parts() {
         let rows: Vec<&ResultRow> =
@@ -224,7 +208,7 @@ impl Curves {
 const MOST_CURVES: usize = 6;
 
 /// The curves of one part, for each measure; systems that stand still are lines to compare with.
-fn sweep_charts(sweep: &Sweep, part: &str, rows: &[&ResultRow]) -> Vec<Chart> {
+fn sweep_charts(sweep: &Sweep, part: &str, rows: &[&ResultRow]) -> Vec<LineChart> {
     let series: BTreeSet<&str> =
         rows.iter().filter(|row| row.x.is_some()).map(|row| row.series.as_str()).collect();
     let mut groups: Vec<Option<&str>> = vec![None];
@@ -251,13 +235,13 @@ fn sweep_charts(sweep: &Sweep, part: &str, rows: &[&ResultRow]) -> Vec<Chart> {
             SweepMeasure::Auc => "mean AUC",
         };
         let title = [Some(part), group].into_iter().flatten().collect::<Vec<_>>().join(", ");
-        Chart {
+        LineChart {
             title: format!("{title}: {name}"),
             x_name: sweep.axis.clone(),
             y_name: format!("{name} in %"),
-            x_scale: match sweep.parameter {
-                SweepParameter::Neighbours => Scale::Logarithmic,
-                SweepParameter::BandPercent => Scale::Linear,
+            x_spacing: match sweep.parameter {
+                SweepParameter::Neighbours => Spacing::Logarithmic,
+                SweepParameter::BandPercent => Spacing::Linear,
             },
             series: curves.sorted(),
             levels,
@@ -271,7 +255,7 @@ fn sweep_charts(sweep: &Sweep, part: &str, rows: &[&ResultRow]) -> Vec<Chart> {
 }
 
 /// MIMII's features by signal-to-noise ratio: all machines by their score, then each by its AUC.
-fn noise_charts(results: &RunResults) -> Vec<Chart> {
+fn noise_charts(results: &RunResults) -> Vec<LineChart> {
     let mut all = Curves::default();
     let mut by_machine: BTreeMap<&str, Curves> = BTreeMap::new();
     for row in
@@ -289,11 +273,11 @@ fn noise_charts(results: &RunResults) -> Vec<Chart> {
             }
         }
     }
-    let chart = |title: String, y_name: &str, curves: Curves| Chart {
+    let chart = |title: String, y_name: &str, curves: Curves| LineChart {
         title,
         x_name: "signal-to-noise ratio in dB".to_owned(),
         y_name: y_name.to_owned(),
-        x_scale: Scale::Linear,
+        x_spacing: Spacing::Linear,
         series: curves.sorted(),
         levels: Vec::new(),
     };
@@ -312,7 +296,7 @@ fn noise_charts(results: &RunResults) -> Vec<Chart> {
 const D_PRIME: &str = "d' ratio";
 
 /// Variance, gap and d' of bands over those of global matching, against the band size.
-fn diagnostics_charts(rows: &[DiagnosticsRow]) -> Vec<Chart> {
+fn diagnostics_charts(rows: &[DiagnosticsRow]) -> Vec<LineChart> {
     type Figure = (&'static str, fn(&DiagnosticsRow) -> Option<f64>);
     const FIGURES: [Figure; 3] = [
         ("variance ratio", |row| row.variance_ratio_sub_global),
@@ -344,11 +328,11 @@ fn diagnostics_charts(rows: &[DiagnosticsRow]) -> Vec<Chart> {
             } else {
                 format!("LDN, K = {neighbours}")
             };
-            charts.push(Chart {
+            charts.push(LineChart {
                 title: format!("{front_end}: {name} ({density})"),
                 x_name: "band size".to_owned(),
                 y_name: name.to_owned(),
-                x_scale: Scale::Logarithmic,
+                x_spacing: Spacing::Logarithmic,
                 series: curves.sorted(),
                 levels: vec![("as global matching".to_owned(), 1.0)],
             });

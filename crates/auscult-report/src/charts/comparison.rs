@@ -7,20 +7,23 @@ use std::{
 };
 
 use auscult_core::Explanation;
+use auscult_page::{
+    Scale,
+    svg::{Picture, line, shape, text, upright_name},
+    tick,
+};
 
 use super::{
-    Description, close,
+    WIDTH, close,
     level_bars::{self, LevelBar},
-    line,
-    scale::Scale,
+    open,
     spectrogram::{Panel, legend},
-    text,
 };
 use crate::{
     ReportSound,
     bands::measure,
     spectrum::Spectrogram,
-    text::{hertz, tick, times},
+    text::{hertz, times},
 };
 
 /// The chart.
@@ -108,14 +111,16 @@ impl Comparison<'_> {
             let measure = measure(compares);
             format!("Marked bands, with times their normal {measure}: {}.", marks.join(", "))
         };
-        Description {
-            id: self.id,
-            role: "img",
-            height: HEIGHT,
-            title: &format!("Spectrogram of {}", self.label),
-            details: &format!("{marks} {}", level_bars::describe(bars).unwrap_or_default()),
-        }
-        .open(out)
+        open(
+            out,
+            Picture {
+                id: self.id,
+                role: "img",
+                size: (WIDTH, HEIGHT),
+                title: &format!("Spectrogram of {}", self.label),
+                details: &format!("{marks} {}", level_bars::describe(bars).unwrap_or_default()),
+            },
+        )
     }
 }
 
@@ -125,11 +130,7 @@ fn frequency_axis(out: &mut Formatter<'_>, scale: &Scale) -> fmt::Result {
         line(out, "axis", (FROM - 4.0, y), (FROM, y))?;
         text(out, "tick end", (FROM - 8.0, y + 4.0), &tick(value / 1000.0))?;
     }
-    writeln!(
-        out,
-        "<text class=\"name middle\" transform=\"translate(14 {:.1}) rotate(-90)\">Frequency, kHz</text>",
-        f64::midpoint(TOP, BOTTOM)
-    )
+    upright_name(out, (14.0, f64::midpoint(TOP, BOTTOM)), "Frequency, kHz")
 }
 
 /// A band that differs.
@@ -182,8 +183,9 @@ fn write_marks(
             left + ARM,
             right - ARM
         );
-        writeln!(out, "<path class=\"band-mark under\" d=\"{path}\"/>")?;
-        writeln!(out, "<path class=\"band-mark\" d=\"{path}\"/>")?;
+        for class in ["band-mark under", "band-mark"] {
+            shape(out, "path", class, format_args!("d=\"{path}\""), "")?;
+        }
     }
     Ok(())
 }
@@ -195,14 +197,9 @@ fn write_mark_names(out: &mut Formatter<'_>, marks: &[Mark], frequency: &Scale) 
     for (index, mark) in marks.iter().enumerate() {
         let [low, high] = mark.edges(frequency);
         let x = TO + 8.0 + 6.0 * (index % 2) as f64;
-        writeln!(
-            out,
-            "<path class=\"bracket\" d=\"M{:.1} {:.1}H{x:.1}V{:.1}H{:.1}\"/>",
-            x - 4.0,
-            low,
-            high,
-            x - 4.0
-        )?;
+        let left = x - 4.0;
+        let path = format_args!("d=\"M{left:.1} {low:.1}H{x:.1}V{high:.1}H{left:.1}\"");
+        shape(out, "path", "bracket", path, "")?;
         let y = (f64::midpoint(low, high) + 4.0).min(below - LINE_HEIGHT);
         below = y;
         text(out, "mark-name start", (TO + 20.0, y), &times(mark.times_normal))?;

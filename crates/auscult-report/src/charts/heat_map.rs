@@ -6,12 +6,13 @@ use std::{
 };
 
 use auscult_core::{View, features::Axis};
+use auscult_page::svg::{Picture, shape, text};
 
-use super::{CLIPS_FROM, Description, clip_axis, close, column_centre, column_width, text};
+use super::{CLIPS_FROM, WIDTH, clip_axis, close, column_centre, column_width, open};
 use crate::{
     ReportClip,
     bands::{band_name, furthest, reason_name},
-    text::{Escaped, times, view_words},
+    text::{times, view_words},
 };
 
 /// The chart.
@@ -50,14 +51,16 @@ impl Display for HeatMap<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let view_height = VIEW_NAME_HEIGHT + self.row_height() * self.bands.len() as f64 + 8.0;
         let axis_at = TOP + view_height * self.views.len() as f64;
-        Description {
-            id: "heat-map",
-            role: "img",
-            height: axis_at + 44.0,
-            title: "How far every band of every clip is from its normal",
-            details: &self.details(),
-        }
-        .open(out)?;
+        open(
+            out,
+            Picture {
+                id: "heat-map",
+                role: "img",
+                size: (WIDTH, axis_at + 44.0),
+                title: "How far every band of every clip is from its normal",
+                details: &self.details(),
+            },
+        )?;
         for (index, &view) in self.views.iter().enumerate() {
             let top = TOP + view_height * index as f64;
             let name = format!("Seen {}", view_words(view));
@@ -105,21 +108,17 @@ impl HeatMap<'_> {
                     && height >= ROOM_FOR_NUMBERS.1
                 {
                     let ink = if step_of(value) >= INVERTED_FROM { "inverted" } else { "plain" };
-                    writeln!(
-                        numbers,
-                        "<text class=\"cell middle {ink}\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                        left + across / 2.0,
-                        y + down / 2.0 + 4.0,
-                        cell_number(value)
-                    )?;
+                    let centre = (left + across / 2.0, y + down / 2.0 + 4.0);
+                    let class = format!("cell middle {ink}");
+                    text(&mut numbers, &class, centre, &cell_number(value))?;
                 }
             }
         }
         for (step, path) in paths.iter().enumerate().filter(|(_, path)| !path.is_empty()) {
-            writeln!(out, "<path class=\"heat-{step}\" d=\"{path}\"/>")?;
+            shape(out, "path", &format!("heat-{step}"), format_args!("d=\"{path}\""), "")?;
         }
         if !unknown.is_empty() {
-            writeln!(out, "<path class=\"heat-unknown\" d=\"{unknown}\"/>")?;
+            shape(out, "path", "heat-unknown", format_args!("d=\"{unknown}\""), "")?;
         }
         out.write_str(&numbers)
     }
@@ -128,13 +127,12 @@ impl HeatMap<'_> {
     fn write_tooltips(&self, out: &mut Formatter<'_>, height: f64) -> fmt::Result {
         let width = column_width(self.clips.len());
         for (index, clip) in self.clips.iter().enumerate() {
-            writeln!(
-                out,
-                "<rect class=\"tooltip\" x=\"{:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height:.1}\">\
-                 <title>{}</title></rect>",
-                column_centre(index, self.clips.len()) - width / 2.0,
-                Escaped(&format!("Clip {}: {}: {}", index + 1, clip.label, furthest(clip)))
-            )?;
+            let place = format_args!(
+                "x=\"{:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height:.1}\"",
+                column_centre(index, self.clips.len()) - width / 2.0
+            );
+            let title = format!("Clip {}: {}: {}", index + 1, clip.label, furthest(clip));
+            shape(out, "rect", "tooltip", place, &title)?;
         }
         Ok(())
     }

@@ -2,11 +2,17 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use super::{Description, ScoreRange, close, line, mark, scale::Scale, text, threshold_words};
+use auscult_page::{
+    Scale, number,
+    svg::{Picture, line, shape, text, upright_name},
+    tick,
+};
+
+use super::{ScoreRange, WIDTH, close, mark, open, threshold_words};
 use crate::{
     ReportClip,
     page::Threshold,
-    text::{counted, number, tick, verdict_word},
+    text::{counted, verdict_word},
 };
 
 /// The chart.
@@ -38,35 +44,31 @@ impl Display for Histogram<'_> {
         let bars = bars(self.calibration, &scale);
         let highest = bars.iter().map(|bar| bar.count).max().unwrap_or(0);
         let heights = Scale::linear((0.0, highest.max(1) as f64), (BOTTOM, TOP + 10.0));
-        Description {
-            id: "histogram",
-            role: "img",
-            height: HEIGHT,
-            title: "Scores of normal clips the model had not seen",
-            details: &self.details(),
-        }
-        .open(out)?;
+        open(
+            out,
+            Picture {
+                id: "histogram",
+                role: "img",
+                size: (WIDTH, HEIGHT),
+                title: "Scores of normal clips the model had not seen",
+                details: &self.details(),
+            },
+        )?;
         for count in heights.ticks(4).into_iter().filter(|count| count.fract() == 0.0) {
             let y = heights.place(count);
             line(out, "grid", (FROM, y), (TO, y))?;
             text(out, "tick end", (FROM - 8.0, y + 4.0), &tick(count))?;
         }
-        writeln!(
-            out,
-            "<text class=\"name middle\" transform=\"translate(16 {:.1}) rotate(-90)\">Normal clips</text>",
-            f64::midpoint(TOP, BOTTOM)
-        )?;
+        upright_name(out, (16.0, f64::midpoint(TOP, BOTTOM)), "Normal clips")?;
         for bar in &bars {
             let y = heights.place(bar.count as f64);
-            writeln!(
-                out,
-                "<rect class=\"bar\" x=\"{:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\">\
-                 <title>{}</title></rect>",
+            let place = format_args!(
+                "x=\"{:.1}\" y=\"{y:.1}\" width=\"{:.1}\" height=\"{:.1}\"",
                 bar.from,
                 (bar.to - bar.from - 1.0).max(1.0),
-                BOTTOM - y,
-                counted(bar.count, "normal clip")
-            )?;
+                BOTTOM - y
+            );
+            shape(out, "rect", "bar", place, &counted(bar.count, "normal clip"))?;
         }
         line(out, "axis", (FROM, BOTTOM), (TO, BOTTOM))?;
         line(out, "axis", (FROM, AXIS_AT), (TO, AXIS_AT))?;

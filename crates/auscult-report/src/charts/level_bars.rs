@@ -6,12 +6,14 @@ use std::{
 };
 
 use auscult_core::{Explanation, View};
+use auscult_page::{
+    Scale,
+    svg::{line, shape, text},
+};
 
 use super::{
     comparison::{BOTTOM, TOP},
-    line,
-    scale::{Scale, signed},
-    text,
+    score_range::signed,
 };
 use crate::text::hertz;
 
@@ -77,16 +79,14 @@ pub(super) fn write_panel(
         let (low, high) = (frequency.place(bar.hertz.start), frequency.place(bar.hertz.end));
         let (zero, end) = (scale.place(0.0), scale.place(bar.decibels));
         let class = if bar.decibels >= 0.0 { "louder" } else { "quieter" };
-        writeln!(
-            out,
-            "<rect class=\"{class}\" x=\"{:.1}\" y=\"{high:.1}\" width=\"{:.1}\" height=\"{:.1}\">\
-             <title>{}: {} dB</title></rect>",
+        let place = format_args!(
+            "x=\"{:.1}\" y=\"{high:.1}\" width=\"{:.1}\" height=\"{:.1}\"",
             zero.min(end),
             (end - zero).abs(),
-            (low - high - 0.6).max(0.6),
-            hertz(&bar.hertz),
-            signed((bar.decibels * 10.0).round() / 10.0)
-        )?;
+            (low - high - 0.6).max(0.6)
+        );
+        let level = signed((bar.decibels * 10.0).round() / 10.0);
+        shape(out, "rect", class, place, &format!("{}: {level} dB", hertz(&bar.hertz)))?;
     }
     line(out, "axis", (scale.place(0.0), TOP), (scale.place(0.0), BOTTOM))?;
     let name = "quieter \u{2190} dB \u{2192} louder";

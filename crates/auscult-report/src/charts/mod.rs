@@ -5,25 +5,26 @@ mod comparison;
 mod heat_map;
 mod histogram;
 mod level_bars;
-mod scale;
+mod score_range;
 mod spectrogram;
 mod timeline;
 
 use std::fmt::{self, Formatter};
 
 use auscult_core::Verdict;
+use auscult_page::{
+    Escaped, number,
+    svg::{self, Picture, line, shape, text},
+};
 
 pub(crate) use self::{
     comparison::Comparison,
     heat_map::{HeatMap, STEPS},
     histogram::Histogram,
-    scale::ScoreRange,
+    score_range::ScoreRange,
     timeline::Timeline,
 };
-use crate::{
-    page::Threshold,
-    text::{Escaped, number},
-};
+use crate::page::Threshold;
 
 /// Width of every chart.
 pub(crate) const WIDTH: f64 = 960.0;
@@ -33,31 +34,16 @@ pub(crate) const WIDTH: f64 = 960.0;
 const CLIPS_FROM: f64 = 120.0;
 const CLIPS_TO: f64 = 850.0;
 
-/// What a chart says before anyone looks at it.
-struct Description<'a> {
-    /// Unique on the page.
-    id: &'a str,
-    /// `img`, or `group` when there are links inside.
-    role: &'a str,
-    height: f64,
-    title: &'a str,
-    details: &'a str,
+/// Writes a picture as wide as the page that scrolls on a narrow one.
+fn open(out: &mut Formatter<'_>, picture: Picture<'_>) -> fmt::Result {
+    let label = Escaped(picture.title);
+    writeln!(out, "<div class=\"chart\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">")?;
+    picture.open(out)
 }
 
-impl Description<'_> {
-    /// Writes the start tag and the text alternative.
-    fn open(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let Self { id, role, height, title, details } = self;
-        writeln!(
-            out,
-            "<div class=\"chart\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">\n\
-             <svg viewBox=\"0 0 {WIDTH} {height}\" role=\"{role}\" \
-             aria-labelledby=\"{id}-title {id}-details\">\n\
-             <title id=\"{id}-title\">{title}</title>\n<desc id=\"{id}-details\">{details}</desc>",
-            title = Escaped(title),
-            details = Escaped(details),
-        )
-    }
+fn close(out: &mut Formatter<'_>) -> fmt::Result {
+    svg::close(out)?;
+    writeln!(out, "</div>")
 }
 
 /// The thresholds of a chart as the end of a sentence.
@@ -75,24 +61,6 @@ fn threshold_words(thresholds: &[Threshold]) -> String {
     if words.is_empty() { "there is no threshold yet".to_owned() } else { words.join(", ") }
 }
 
-fn close(out: &mut Formatter<'_>) -> fmt::Result {
-    writeln!(out, "</svg>\n</div>")
-}
-
-fn line(out: &mut Formatter<'_>, class: &str, from: (f64, f64), to: (f64, f64)) -> fmt::Result {
-    writeln!(
-        out,
-        "<line class=\"{class}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
-        from.0, from.1, to.0, to.1
-    )
-}
-
-/// Text whose baseline starts, is centred or ends at a point, by the classes `start`, `middle` and
-/// `end`.
-fn text(out: &mut Formatter<'_>, class: &str, (x, y): (f64, f64), words: &str) -> fmt::Result {
-    writeln!(out, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", Escaped(words))
-}
-
 /// The mark of a clip: every verdict has its own shape.
 fn mark(
     out: &mut Formatter<'_>,
@@ -102,14 +70,11 @@ fn mark(
     title: &str,
 ) -> fmt::Result {
     let class = crate::text::verdict_class(verdict);
-    let title = Escaped(title);
+    let class = format!("mark {class}");
     let path = match verdict {
         Some(Verdict::Normal) => {
-            return writeln!(
-                out,
-                "<circle class=\"mark {class}\" cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\">\
-                 <title>{title}</title></circle>"
-            );
+            let circle = format_args!("cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"");
+            return shape(out, "circle", &class, circle, title);
         }
         Some(Verdict::Anomalous) => {
             let (half, low) = (radius * 1.2, radius * 0.9);
@@ -138,7 +103,7 @@ fn mark(
             )
         }
     };
-    writeln!(out, "<path class=\"mark {class}\" d=\"{path}\"><title>{title}</title></path>")
+    shape(out, "path", &class, format_args!("d=\"{path}\""), title)
 }
 
 /// The centre of a clip's column.

@@ -5,16 +5,16 @@ use std::{
     sync::LazyLock,
 };
 
-use super::{
-    comparison::{BOTTOM, TOP},
-    line,
-    scale::Scale,
-    text,
+use auscult_page::{
+    Scale,
+    svg::{line, shape, text},
+    tick,
 };
+
+use super::comparison::{BOTTOM, TOP};
 use crate::{
     encode::{Palette, png_address},
     spectrum::Spectrogram,
-    text::tick,
 };
 
 /// The colours span so many decibels below the loudest cell.
@@ -36,13 +36,13 @@ impl Panel<'_> {
         let Self { from, to, name, spectrogram, seconds, loudest } = self;
         text(out, "panel-name start", (*from, TOP - 10.0), name)?;
         let picture = png_address(&cells(spectrogram, *loudest), spectrogram.columns, &PALETTE);
-        writeln!(
-            out,
-            "<image class=\"spectrogram\" x=\"{from:.1}\" y=\"{TOP:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
-             preserveAspectRatio=\"none\" href=\"{picture}\"/>",
+        let place = format_args!(
+            "x=\"{from:.1}\" y=\"{TOP:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
+             preserveAspectRatio=\"none\" href=\"{picture}\"",
             to - from,
             BOTTOM - TOP
-        )?;
+        );
+        shape(out, "image", "spectrogram", place, "")?;
         let scale = Scale::linear((0.0, *seconds), (*from, *to));
         for value in scale.ticks(5) {
             let x = scale.place(value);
@@ -93,13 +93,12 @@ pub(super) fn legend(
     writeln!(out, "</linearGradient>")?;
     let quiet = format!("\u{2212}{SPAN_DECIBELS} dB");
     text(out, "tick start", (x, y), &quiet)?;
-    writeln!(
-        out,
-        "<rect class=\"spectrogram\" x=\"{:.1}\" y=\"{:.1}\" width=\"120\" height=\"10\" \
-         fill=\"url(#{id}-colours)\"/>",
+    let place = format_args!(
+        "x=\"{:.1}\" y=\"{:.1}\" width=\"120\" height=\"10\" fill=\"url(#{id}-colours)\"",
         x + 52.0,
         y - 9.0
-    )?;
+    );
+    shape(out, "rect", "spectrogram", place, "")?;
     let loud = if has_two_pictures {
         "0 dB: the loudest cell of both pictures"
     } else {

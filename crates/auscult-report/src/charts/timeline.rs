@@ -2,15 +2,17 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use auscult_page::{
+    Escaped, number,
+    svg::{Picture, line, text, upright_name},
+    tick,
+};
+
 use super::{
-    CLIPS_FROM, CLIPS_TO, Description, ScoreRange, clip_axis, close, column_centre, line, mark,
-    text, threshold_words,
+    CLIPS_FROM, CLIPS_TO, ScoreRange, WIDTH, clip_axis, close, column_centre, mark, open,
+    threshold_words,
 };
-use crate::{
-    ReportClip,
-    page::Threshold,
-    text::{Escaped, number, tick, verdict_word},
-};
+use crate::{ReportClip, page::Threshold, text::verdict_word};
 
 /// The chart.
 pub(crate) struct Timeline<'a> {
@@ -31,25 +33,22 @@ const HEIGHT: f64 = 324.0;
 impl Display for Timeline<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let scale = self.range.scale((BOTTOM, TOP));
-        Description {
-            id: "timeline",
-            role: "group",
-            height: HEIGHT,
-            title: "Score of every clip, in order",
-            details: &self.details(),
-        }
-        .open(out)?;
+        open(
+            out,
+            Picture {
+                id: "timeline",
+                role: "group",
+                size: (WIDTH, HEIGHT),
+                title: "Score of every clip, in order",
+                details: &self.details(),
+            },
+        )?;
         for value in scale.ticks(6) {
             let y = scale.place(value);
             line(out, "grid", (CLIPS_FROM, y), (CLIPS_TO, y))?;
             text(out, "tick end", (CLIPS_FROM - 8.0, y + 4.0), &tick(value))?;
         }
-        writeln!(
-            out,
-            "<text class=\"name middle\" transform=\"translate(58 {:.1}) rotate(-90)\">{}</text>",
-            f64::midpoint(TOP, BOTTOM),
-            self.range.axis_name()
-        )?;
+        upright_name(out, (58.0, f64::midpoint(TOP, BOTTOM)), self.range.axis_name())?;
         clip_axis(out, AXIS_AT, self.clips.len())?;
         for threshold in self.thresholds {
             let Some(value) = threshold.value else { continue };

@@ -7,14 +7,11 @@ use std::{
 };
 
 use auscult_core::{ScoreOf, Standing, Verdict};
+use auscult_page::{Document, Escaped};
 
-use crate::{MOST_DETAILS, ReportClip, ReportInput, charts::ScoreRange, sections, text::Escaped};
+use crate::{MOST_DETAILS, ReportClip, ReportInput, charts::ScoreRange, sections};
 
 const STYLE: &str = include_str!("../style.css");
-
-/// The page cannot load anything, and no script runs in it, whatever a file is called.
-const POLICY: &str =
-    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:";
 
 /// One report, ready to be written.
 pub(crate) struct Page<'a> {
@@ -129,16 +126,10 @@ fn chosen_for_details(clips: &[ReportClip]) -> Vec<usize> {
 
 impl Display for Page<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let title = Escaped(self.input.title);
-        write!(
-            out,
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta name=\"color-scheme\" content=\"light dark\">\n\
-             <title>{title}: sound report</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
-             <a class=\"skip\" href=\"#clips\">Skip to the table of all clips</a>\n"
-        )?;
+        let title = format!("{}: sound report", self.input.title);
+        let document = Document { title: &title, style: STYLE };
+        document.open(out)?;
+        writeln!(out, "<a class=\"skip\" href=\"#clips\">Skip to the table of all clips</a>")?;
         sections::headline::write(out, self)?;
         writeln!(out, "<main>")?;
         sections::scores::write(out, self)?;
@@ -147,12 +138,13 @@ impl Display for Page<'_> {
         sections::quality::write(out, self)?;
         sections::promise::write(out, self)?;
         sections::facts::write(out, self)?;
-        write!(
+        writeln!(
             out,
             "</main>\n<footer>\n<p>Made by auscult {}. This page is complete in itself: it loads \
-             nothing and can be kept, mailed and printed.</p>\n</footer>\n</body>\n</html>\n",
+             nothing and can be kept, mailed and printed.</p>\n</footer>",
             Escaped(self.input.program_version)
-        )
+        )?;
+        document.close(out)
     }
 }
 

@@ -3,13 +3,14 @@
 use std::fmt::{self, Formatter};
 
 use auscult_core::Verdict;
+use auscult_page::{Escaped, number};
 
 use crate::{
     ReportClip, ReportSound,
     charts::Comparison,
     encode::wave_address,
     page::Page,
-    text::{Escaped, counted, number, optional_number, verdict_class, verdict_sign, verdict_word},
+    text::{counted, optional_number, verdict_class, verdict_sign, verdict_word},
 };
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {

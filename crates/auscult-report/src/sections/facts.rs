@@ -6,11 +6,12 @@ use std::{
 };
 
 use auscult_core::{DensityExponent, Provenance, Standing, features::AxisMeaning};
+use auscult_page::{Escaped, tick};
 
 use crate::{
     bands::band_name,
     page::Page,
-    text::{Escaped, NOTHING, counted, optional_number, tick},
+    text::{NOTHING, counted, optional_number},
 };
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {

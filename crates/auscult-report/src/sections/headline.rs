@@ -3,10 +3,11 @@
 use std::fmt::{self, Formatter};
 
 use auscult_core::{Standing, Verdict};
+use auscult_page::{Escaped, tick};
 
 use crate::{
     page::{Page, Threshold},
-    text::{Escaped, NOTHING, counted, optional_number, tick, verdict_sign},
+    text::{NOTHING, counted, optional_number, verdict_sign},
 };
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
@@ -175,7 +176,7 @@ impl Counts {
             .iter()
             .filter_map(crate::ReportClip::score)
             .max_by(f64::total_cmp)
-            .map_or_else(|| NOTHING.to_owned(), crate::text::number);
+            .map_or_else(|| NOTHING.to_owned(), auscult_page::number);
         writeln!(out, "<div><dt>highest score</dt><dd>{highest}</dd></div>\n</dl>")
     }
 }

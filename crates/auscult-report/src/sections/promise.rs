@@ -3,10 +3,11 @@
 use std::fmt::{self, Formatter};
 
 use auscult_core::{Basis, Promise, Standing, alarm::AlarmSettings};
+use auscult_page::{Escaped, number};
 
 use crate::{
     page::{Page, Threshold},
-    text::{Escaped, counted, number},
+    text::counted,
 };
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {

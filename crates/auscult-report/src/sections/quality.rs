@@ -2,10 +2,12 @@
 
 use std::fmt::{self, Formatter};
 
+use auscult_page::{Escaped, number};
+
 use crate::{
     ReportClip,
     page::Page,
-    text::{Escaped, NOTHING, counted, number},
+    text::{NOTHING, counted},
 };
 
 /// Clips named for each remark; more would be a list nobody reads.

@@ -2,11 +2,13 @@
 
 use std::fmt::{self, Formatter};
 
+use auscult_page::{Escaped, number};
+
 use crate::{
     ReportClip,
     bands::furthest_band,
     page::Page,
-    text::{Escaped, NOTHING, number, optional_number, verdict_class, verdict_sign, verdict_word},
+    text::{NOTHING, optional_number, verdict_class, verdict_sign, verdict_word},
 };
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
