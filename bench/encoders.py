@@ -10,7 +10,7 @@ the bundled CED-tiny, with their peak memory. ONNX Runtime's threads do not spin
 they do not disturb whoever comes next.
 
 usage: bench/encoders.py PATH_OF_forward_time PATH_OF_auscult ROUNDS THREADS...
-       (cargo build --release -p auscult-encoders --example forward_time, cargo build --release;
+       (cargo build --profile dist -p auscult-encoders --example forward_time, cargo build --profile dist;
        needs torch, onnx, onnxscript and onnxruntime)
 """
 import json

@@ -55,11 +55,11 @@ def main():
     if not writing and committed["vectors"] != level:
         skip(f"they were counted with {committed['vectors']}, this machine has {level}")
     subprocess.run(
-        ["cargo", "build", "--locked", "--quiet", "--release", "-p", "auscult-bench"],
+        ["cargo", "build", "--locked", "--quiet", "--profile", "dist", "-p", "auscult-bench"],
         check=True, cwd=HERE.parent,
     )
     target = Path(os.environ.get("CARGO_TARGET_DIR", HERE.parent / "target"))
-    program = str(target / "release" / "auscult-bench")
+    program = str(target / "dist" / "auscult-bench")
     counts = {}
     for stage in STAGES:
         counts[stage] = (count(program, stage, 3) - count(program, stage, 1)) // 2

@@ -13,11 +13,11 @@ if [ ! -x "$environment/bin/python" ]; then
     python3 -m venv "$environment"
 fi
 "$environment/bin/pip" install --quiet -r bench/requirements.txt
-cargo build --locked --release -p auscult-bench -p auscult-cli
+cargo build --locked --profile dist -p auscult-bench -p auscult-cli
 stamp="$(date -u +%Y-%m-%d)"
 "$environment/bin/python" bench/compare.py --rounds "${1:-40}" \
-    --worker "$target/release/auscult-bench" --program "$target/release/auscult" \
+    --worker "$target/dist/auscult-bench" --program "$target/dist/auscult" \
     --out "results/speed/$stamp-peers.json"
-"$environment/bin/python" bench/scaling.py "$target/release/auscult-bench" \
+"$environment/bin/python" bench/scaling.py "$target/dist/auscult-bench" \
     "results/speed/$stamp-scaling.json" 100000 65536
 "$environment/bin/python" bench/tables.py

@@ -8,7 +8,7 @@ take one step each in turns, so that whatever else the machine does hits both; t
 warms up and does not count. On a busy machine seconds say little: the seconds of processor time that a
 step took (Linux) are given beside them, and with one thread, which waits for nobody, they compare best.
 
-Run: cargo build --release -p auscult-finetune --example step_time
+Run: cargo build --profile dist -p auscult-finetune --example step_time
      python bench/training.py --out results/training/steps.json [--rounds 10] [--threads 1 2]
      python bench/training.py --table results/training/steps.json     the table of docs/training.md
 """
@@ -28,9 +28,9 @@ CASES = (("ced-tiny", 4, 0, 1.0), ("ced-tiny", 4, 8, 1.0), ("ced-small", 4, 0, 0
 
 
 def program():
-    """The example, built in release mode unless STEP_TIME names another."""
+    """The example, built with the profile dist unless STEP_TIME names another."""
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    return Path(os.environ.get("STEP_TIME", target / "release/examples/step_time"))
+    return Path(os.environ.get("STEP_TIME", target / "dist/examples/step_time"))
 
 
 class Stepper:
