@@ -7,7 +7,7 @@
 
 use std::{io::BufRead, time::Instant};
 
-use auscult_core::ClipSettings;
+use auscult_core::{ClipSettings, random::Random};
 use auscult_encoders::{Checkpoint, Encoder, Precision, Threads, to_safetensors};
 use auscult_kernels::Isa;
 use serde_json::json;
@@ -119,15 +119,10 @@ fn made_up(
     list: Vec<(String, Vec<usize>)>,
     config: &serde_json::Value,
 ) -> Result<Checkpoint, Box<dyn std::error::Error>> {
-    let mut state = 1_u32;
+    let mut random = Random::of(1, &[]);
     let mut made = |(name, shape): (String, Vec<usize>)| {
         let count: usize = shape.iter().product();
-        let values: Vec<f32> = (0..count)
-            .map(|_| {
-                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                ((state >> 16) as f32 / 65_536.0 - 0.5) * 0.1
-            })
-            .collect();
+        let values: Vec<f32> = (0..count).map(|_| random.symmetric(0.05)).collect();
         (name, shape, values)
     };
     let tensors: Vec<_> = list.into_iter().map(&mut made).collect();

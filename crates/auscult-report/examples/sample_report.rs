@@ -6,6 +6,7 @@ use std::{env, f32::consts::TAU, fs};
 use auscult_core::{
     BeamSettings, ClipCondition, ClipSettings, ClipVectors, Explanation, FrontEndSettings, Method,
     Model, ModelSettings, Provenance, QualityMeter, References, ScoredClip, Verdict,
+    random::Random,
 };
 use auscult_report::{ReportClip, ReportInput, ReportSound, render};
 
@@ -121,16 +122,16 @@ fn closest_reference(scored: &ScoredClip) -> usize {
 
 /// A fan: blade tone with harmonics over rumbling noise, no two clips the same.
 fn fan(seed: u32, fault: Fault) -> Vec<f32> {
-    let mut random = Random(seed.wrapping_mul(2_654_435_761).wrapping_add(1));
+    let mut random = Random::of(u64::from(seed), &[]);
     let slower = if matches!(fault, Fault::Slow) { 0.8 } else { 1.0 };
-    let blade = (118.0 + 4.0 * random.next()) * slower;
-    let level = 0.9 + 0.2 * random.next().abs();
-    let phase = TAU * random.next();
+    let blade = (118.0 + 4.0 * random.symmetric(1.0)) * slower;
+    let level = 0.9 + 0.2 * random.symmetric(1.0).abs();
+    let phase = TAU * random.symmetric(1.0);
     let (mut rumble, mut previous) = (0.0, 0.0);
     (0..(f64::from(SAMPLE_RATE) * SECONDS) as usize)
         .map(|at| {
             let time = at as f32 / SAMPLE_RATE as f32;
-            let noise = random.next();
+            let noise = random.symmetric(1.0);
             rumble += 0.06 * (noise - rumble);
             let hiss = noise - previous;
             previous = noise;
@@ -150,14 +151,4 @@ fn fan(seed: u32, fault: Fault) -> Vec<f32> {
                 }
         })
         .collect()
-}
-
-/// Numbers from -1 to 1 that are the same on every machine.
-struct Random(u32);
-
-impl Random {
-    fn next(&mut self) -> f32 {
-        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (self.0 >> 8) as f32 / 8_388_608.0 - 1.0
-    }
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use auscult_core::{
     BeamSettings, ClipCondition, ClipScore, ClipSettings, ClipVectors, Explanation, FalseAlarmRate,
     FrontEnd, FrontEndSettings, Method, Model, ModelSettings, Provenance, QualityMeter, References,
-    ScoredClip, Verdict,
+    ScoredClip, Verdict, random::Random,
 };
 
 use crate::{ReportClip, ReportInput, ReportSound};
@@ -91,15 +91,9 @@ pub(crate) fn sample_with(front_end: &FrontEndSettings) -> Sample {
 
 /// One second of hum and hiss.
 fn hum(seed: u32) -> Vec<f32> {
-    let mut state = seed.wrapping_mul(2_654_435_761).wrapping_add(12_345);
+    let mut random = Random::of(u64::from(seed), &[]);
     let step = 0.1 + seed as f32 * 1e-4;
-    (0..16_000)
-        .map(|at| {
-            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let noise = (state >> 8) as f32 / 8_388_608.0 - 1.0;
-            0.2 * (at as f32 * step).sin() + 0.02 * noise
-        })
-        .collect()
+    (0..16_000).map(|at| 0.2 * (at as f32 * step).sin() + random.symmetric(0.02)).collect()
 }
 
 /// A clip about which only its score is known.

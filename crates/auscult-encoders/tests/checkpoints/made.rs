@@ -2,6 +2,7 @@
 
 use std::io::{Cursor, Write};
 
+use auscult_core::random::Random;
 use auscult_encoders::{Checkpoint, Encoder, to_safetensors};
 use serde_json::{Value, json};
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
@@ -54,14 +55,13 @@ pub(crate) fn tensors() -> Tensors {
         add("fc2.weight", &[24, 40]);
         add("fc2.bias", &[24]);
     }
-    let mut state = 7_u32;
+    let mut random = Random::of(7, &[]);
     list.into_iter()
         .map(|(name, shape)| {
             let count = shape.iter().product();
             let values = (0..count).map(|_| {
-                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 // Multiples of 1/128 below 2: exact in f16 and bf16 too.
-                let value = ((state >> 20) % 64) as f32 / 32.0 - 1.0;
+                let value = random.below(64) as f32 / 32.0 - 1.0;
                 if name.contains("norm.weight") { 1.0 + value / 4.0 } else { value / 2.0 }
             });
             let values = values.collect();

@@ -1,4 +1,7 @@
 //! Random numbers that depend only on the recipe and on what they are for.
+//!
+//! Not `auscult_core::random`: another generator would give every synthetic machine another sound,
+//! and with it every number the documents quote for them.
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::{Rng, SeedableRng};
