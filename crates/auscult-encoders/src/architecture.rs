@@ -1,4 +1,4 @@
-//! The kinds of encoder, and what is known of each without its weights.
+//! The kinds of encoder, and what is known of each without its weights: one table.
 
 use std::{fmt, ops::Range};
 
@@ -21,51 +21,133 @@ pub enum Architecture {
     Ced,
 }
 
+/// What is the same for every encoder of a kind.
+struct Facts {
+    name: &'static str,
+    about: &'static str,
+    /// What happens to samples before the first weight, for the model file.
+    preprocessing: &'static str,
+    /// Mel bins of the input.
+    bins: usize,
+    /// The core's log-mel that is the input; `None` if the encoder has its own.
+    log_mel: Option<LogMelConvention>,
+    /// A tensor that only this kind has, by its canonical name.
+    tensor: &'static str,
+    /// Other names of a tensor in files of the authors.
+    aliases: fn(&str) -> Vec<String>,
+    has_class_token: bool,
+    /// Whether the normalisation after the last block is a layer of its own.
+    has_last_normalisation: bool,
+    /// The layer that is taken by default; the last block if there are fewer.
+    default_layer: usize,
+    /// Depth, width and name of the released sizes.
+    sizes: &'static [(usize, usize, &'static str)],
+}
+
+const BEATS: Facts = Facts {
+    name: "beats",
+    about: "BEATs (Chen et al. 2022), 128 mel bins, 8 bands",
+    preprocessing: "kaldi-povey-s15-128-mel-audioset",
+    bins: 128,
+    log_mel: Some(LogMelConvention::BeatsInput),
+    tensor: "patch_embedding.weight",
+    aliases: no_aliases,
+    has_class_token: false,
+    has_last_normalisation: false,
+    default_layer: usize::MAX,
+    sizes: &[(12, 768, "beats")],
+};
+
+const EAT: Facts = Facts {
+    name: "eat",
+    about: "EAT (Chen et al. 2024), 128 mel bins, 8 bands and a class token",
+    preprocessing: "kaldi-hann-128-mel-audioset",
+    bins: 128,
+    log_mel: Some(LogMelConvention::EatInput),
+    tensor: "model.local_encoder.proj.weight",
+    aliases: eat::aliases,
+    has_class_token: true,
+    has_last_normalisation: false,
+    default_layer: usize::MAX,
+    sizes: &[(12, 768, "eat-base"), (24, 1024, "eat-large")],
+};
+
+const CED: Facts = Facts {
+    name: "ced",
+    about: "CED (Dinkel et al. 2023), 64 mel bins, 4 bands; its smallest size is bundled",
+    preprocessing: "stft-512-160-64-mel-decibels",
+    bins: 64,
+    log_mel: None,
+    tensor: "encoder.time_pos_embed",
+    aliases: ced::aliases,
+    has_class_token: false,
+    has_last_normalisation: true,
+    default_layer: 8,
+    sizes: &[
+        (12, 192, "ced-tiny"),
+        (12, 256, "ced-mini"),
+        (12, 384, "ced-small"),
+        (12, 768, "ced-base"),
+    ],
+};
+
 impl Architecture {
     /// Every kind.
     pub const ALL: &'static [Self] = &[Self::Beats, Self::Eat, Self::Ced];
 
+    fn facts(self) -> &'static Facts {
+        match self {
+            Self::Beats => &BEATS,
+            Self::Eat => &EAT,
+            Self::Ced => &CED,
+        }
+    }
+
     /// The name users type.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Beats => "beats",
-            Self::Eat => "eat",
-            Self::Ced => "ced",
-        }
+        self.facts().name
     }
 
-    /// What happens to samples before the first weight, for the model file.
+    /// One line about it, for lists and help.
+    pub fn about(self) -> &'static str {
+        self.facts().about
+    }
+
+    /// The name of the encoder with this depth and width: `ced-tiny`, or `ced-3x24`.
+    pub(crate) fn size_name(self, depth: usize, width: usize) -> String {
+        let found = self.facts().sizes.iter().find(|size| (size.0, size.1) == (depth, width));
+        found.map_or_else(|| format!("{self}-{depth}x{width}"), |size| size.2.to_owned())
+    }
+
     pub(crate) fn preprocessing(self) -> &'static str {
-        match self {
-            Self::Beats => "kaldi-povey-s15-128-mel-audioset",
-            Self::Eat => "kaldi-hann-128-mel-audioset",
-            Self::Ced => "stft-512-160-64-mel-decibels",
-        }
+        self.facts().preprocessing
     }
 
-    /// Mel bins of the input.
     pub(crate) fn bins(self) -> usize {
-        match self {
-            Self::Beats | Self::Eat => 128,
-            Self::Ced => 64,
-        }
+        self.facts().bins
+    }
+
+    pub(crate) fn has_class_token(self) -> bool {
+        self.facts().has_class_token
+    }
+
+    /// The highest layer of an encoder with this many blocks.
+    pub(crate) fn last_layer(self, depth: usize) -> usize {
+        depth + usize::from(self.facts().has_last_normalisation)
+    }
+
+    /// The layer that is taken by default.
+    pub(crate) fn default_layer(self, depth: usize) -> usize {
+        depth.min(self.facts().default_layer)
     }
 
     /// The one whose tensors these are.
     pub(crate) fn of(checkpoint: &Checkpoint) -> Option<Self> {
-        let has = |name: &str, aliases: fn(&str) -> Vec<String>| {
-            let mut names = std::iter::once(name.to_owned()).chain(aliases(name));
+        Self::ALL.iter().copied().find(|kind| {
+            let Facts { tensor, aliases, .. } = kind.facts();
+            let mut names = std::iter::once((*tensor).to_owned()).chain(aliases(tensor));
             names.any(|name| checkpoint.shape(&name).is_some())
-        };
-        if has("patch_embedding.weight", no_aliases) {
-            Some(Self::Beats)
-        } else if has("model.local_encoder.proj.weight", eat::aliases) {
-            Some(Self::Eat)
-        } else if has("encoder.time_pos_embed", ced::aliases) {
-            Some(Self::Ced)
-        } else {
-            None
-        }
+        })
     }
 
     /// Rows of tokens along frequency.
@@ -75,10 +157,9 @@ impl Architecture {
 
     /// The lowest and highest frequency of each row of tokens, in hertz.
     pub(crate) fn row_hertz(self, length: ClipLength) -> Result<Vec<Range<f64>>> {
-        let edges = match self {
-            Self::Ced => ced::edges(),
-            Self::Beats | Self::Eat => {
-                let input = self.log_mel(length)?;
+        let edges = match self.log_mel(length)? {
+            None => ced::edges(),
+            Some(input) => {
                 let axis = input.axis();
                 let mut edges: Vec<f64> = (0..axis.len())
                     .filter_map(|bin| Some(axis.hertz(bin..bin + 1)?.start))
@@ -90,25 +171,54 @@ impl Architecture {
         Ok((0..self.rows()).map(|row| edges[row * SIDE]..edges[(row + 1) * SIDE]).collect())
     }
 
-    pub(crate) fn log_mel(self, length: ClipLength) -> Result<LogMel> {
-        let convention = match self {
-            Self::Eat => LogMelConvention::EatInput,
-            _ => LogMelConvention::BeatsInput,
-        };
-        Ok(LogMel::new(&LogMelSettings { convention }, length)?)
+    /// The log-mel of its input; `None` if it has its own.
+    pub(crate) fn log_mel(self, length: ClipLength) -> Result<Option<LogMel>> {
+        let plan = |convention| LogMel::new(&LogMelSettings { convention }, length);
+        Ok(self.facts().log_mel.map(plan).transpose()?)
     }
 
     pub(crate) fn aliases(self) -> fn(&str) -> Vec<String> {
-        match self {
-            Self::Beats => no_aliases,
-            Self::Eat => eat::aliases,
-            Self::Ced => ced::aliases,
-        }
+        self.facts().aliases
     }
 }
 
 impl fmt::Display for Architecture {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.pad(self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::KNOWN;
+
+    #[test]
+    fn every_kind_has_a_short_name_and_every_released_size_a_line() {
+        for kind in Architecture::ALL {
+            let short = crate::KnownEncoder::named(kind.name());
+            assert_eq!(short.map(|known| known.architecture), Some(*kind), "{kind}");
+            for (.., name) in kind.facts().sizes {
+                assert!(
+                    KNOWN.iter().any(|known| known.name == *name || known.alias == Some(name)),
+                    "{name}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn sizes_are_named_and_others_say_their_depth_and_width() {
+        assert_eq!(Architecture::Ced.size_name(12, 192), "ced-tiny");
+        assert_eq!(Architecture::Beats.size_name(12, 768), "beats");
+        assert_eq!(Architecture::Eat.size_name(2, 24), "eat-2x24");
+        assert_eq!(
+            (Architecture::Ced.default_layer(12), Architecture::Ced.last_layer(12)),
+            (8, 13)
+        );
+        assert_eq!(
+            (Architecture::Eat.default_layer(24), Architecture::Eat.last_layer(24)),
+            (24, 24)
+        );
     }
 }

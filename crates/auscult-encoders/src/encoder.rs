@@ -97,17 +97,7 @@ impl Encoder {
 
     /// Kind and size, such as `ced-tiny`.
     pub fn name(&self) -> String {
-        let (depth, width) = (self.depth(), self.width());
-        let size = match (self.architecture, depth, width) {
-            (Architecture::Beats, 12, 768) => return "beats".to_owned(),
-            (Architecture::Eat | Architecture::Ced, 12, 768) => "base".to_owned(),
-            (Architecture::Eat, 24, 1024) => "large".to_owned(),
-            (Architecture::Ced, 12, 192) => "tiny".to_owned(),
-            (Architecture::Ced, 12, 256) => "mini".to_owned(),
-            (Architecture::Ced, 12, 384) => "small".to_owned(),
-            _ => format!("{depth}x{width}"),
-        };
-        format!("{}-{size}", self.architecture)
+        self.architecture.size_name(self.depth(), self.width())
     }
 
     /// A fingerprint of names, shapes and values of every tensor used: the same encoder has the
@@ -133,15 +123,12 @@ impl Encoder {
 
     /// The highest layer: the last block or, of CED, the normalisation after it.
     pub fn last_layer(&self) -> usize {
-        self.depth() + usize::from(self.architecture == Architecture::Ced)
+        self.architecture.last_layer(self.depth())
     }
 
-    /// The layer that is taken unless another is asked for: the last block, of CED block 8.
+    /// The layer that is taken by default: the last block, of CED block 8.
     pub fn default_layer(&self) -> usize {
-        match self.architecture {
-            Architecture::Beats | Architecture::Eat => self.depth(),
-            Architecture::Ced => self.depth().min(8),
-        }
+        self.architecture.default_layer(self.depth())
     }
 
     /// Values in a token.
@@ -161,7 +148,7 @@ impl Encoder {
 
     /// Whether there is a class token.
     pub fn has_class_token(&self) -> bool {
-        self.architecture == Architecture::Eat
+        self.architecture.has_class_token()
     }
 
     /// Number of weights.
@@ -202,17 +189,17 @@ impl Encoder {
     /// [`Error::Setting`] if clips are not at 16 kHz or not 1 to 30 s long.
     pub fn buffers(&self, length: ClipLength) -> Result<Buffers> {
         if length.sample_rate() != SAMPLE_RATE {
-            let allowed = format!("{SAMPLE_RATE} Hz for {} (--sample-rate)", self.name());
+            let allowed = format!("{SAMPLE_RATE} Hz for {}", self.name());
             return Err(Error::setting("sample rate", allowed, length.sample_rate()));
         }
         let seconds = length.samples() as f64 / f64::from(SAMPLE_RATE);
         if !SECONDS.contains(&seconds) {
-            let allowed = format!("1 to 30 seconds for {} (--clip-seconds)", self.name());
+            let allowed = format!("1 to 30 seconds for {}", self.name());
             return Err(Error::setting("clip length", allowed, seconds));
         }
-        let input = match self.architecture {
-            Architecture::Ced => Input::Ced(ced::CedMap::default(), vec![0.0; length.samples()]),
-            _ => Input::LogMel(self.architecture.log_mel(length)?.extractor(), Vec::new()),
+        let input = match self.architecture.log_mel(length)? {
+            None => Input::Ced(ced::CedMap::default(), vec![0.0; length.samples()]),
+            Some(log_mel) => Input::LogMel(log_mel.extractor(), Vec::new()),
         };
         Ok(Buffers { input, scratch: Scratch::default() })
     }

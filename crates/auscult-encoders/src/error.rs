@@ -2,8 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::KnownEncoder;
-
 /// The result of any fallible operation in this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -27,12 +25,12 @@ pub enum Error {
         /// What went wrong.
         reason: String,
     },
-    /// The bytes are no checkpoint this crate reads.
+    /// The bytes are not a checkpoint this crate reads.
     #[error(
         "not a checkpoint: {reason}; PyTorch zip files (torch.save since 1.6) and safetensors are read"
     )]
     Format {
-        /// What told it.
+        /// What shows it.
         reason: String,
     },
     /// The file is where a training run stands, not the encoder that came of it.
@@ -51,9 +49,9 @@ pub enum Error {
         /// Bytes there must be, as far as the table could be read.
         expected: u64,
     },
-    /// The checkpoint is of no encoder this crate knows.
+    /// The checkpoint is not of an encoder this crate knows.
     #[error(
-        "a checkpoint of no known encoder: {reason}; BEATs, EAT and CED are known by their tensors"
+        "not a checkpoint of a known encoder: {reason}; BEATs, EAT and CED are known by their tensors"
     )]
     Foreign {
         /// What was found.
@@ -107,9 +105,9 @@ pub enum Error {
         /// The rejected value.
         got: String,
     },
-    /// The weights at hand are not those a model was made with.
+    /// The weights on this machine are not those a model was made with.
     #[error(
-        "the model was made with {wanted}, the weights at hand are {given}; give the ones it was made with (--encoder FILE)"
+        "the model was made with {wanted}, the weights here are {given}; give the ones it was made with"
     )]
     OtherWeights {
         /// Name and fingerprint the model holds.
@@ -119,22 +117,19 @@ pub enum Error {
     },
     /// The file named by the user holds another kind of encoder.
     #[error(
-        "front end {wanted} was asked for, but {} holds {given}; give a file of {wanted}, or ask for the other front end",
+        "{} holds {given}, not {wanted}; give a file of {wanted}, or use the front end of that file",
         path.display()
     )]
     OtherKind {
         /// The file.
         path: PathBuf,
-        /// The name asked for.
+        /// The requested encoder.
         wanted: String,
         /// What the file holds.
         given: String,
     },
     /// The weights of an encoder are not on this machine.
-    #[error(
-        "the weights of {name} are not on this machine; fetch them with {} or give a file with --encoder",
-        pull_command(name)
-    )]
+    #[error("the weights of {name} are not on this machine; fetch them, or give a file with them")]
     NoWeights {
         /// The encoder's name.
         name: String,
@@ -150,20 +145,6 @@ pub enum Error {
     /// Reading the clip or its features failed.
     #[error(transparent)]
     Core(#[from] auscult_core::Error),
-}
-
-/// The command to fetch an encoder, and where its link is if it needs one.
-fn pull_command(name: &str) -> String {
-    match KnownEncoder::named(name) {
-        Some(known) if known.source.is_empty() => {
-            format!(
-                "`{}` (`auscult encoder list` says where the link stands)",
-                known.pull_command()
-            )
-        }
-        Some(known) => format!("`{}`", known.pull_command()),
-        None => format!("`auscult encoder pull {name}`"),
-    }
 }
 
 impl Error {

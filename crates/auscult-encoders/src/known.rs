@@ -7,9 +7,11 @@ use crate::{Architecture, Encoder, Error, Result};
 pub struct KnownEncoder {
     /// The name users type.
     pub name: &'static str,
+    /// A shorter one, of the kind's first choice.
+    pub alias: Option<&'static str>,
     /// Its kind.
     pub architecture: Architecture,
-    /// Where its file is, for `pull`.
+    /// Where its file can be fetched; empty if its authors publish a link that changes.
     pub source: &'static str,
     /// What its file is called here.
     pub file: &'static str,
@@ -19,10 +21,11 @@ pub struct KnownEncoder {
     pub note: &'static str,
 }
 
-/// Every encoder `pull` knows, and the bundled one.
+/// Every released encoder, the bundled one first.
 pub const KNOWN: &[KnownEncoder] = &[
     KnownEncoder {
         name: "ced-tiny",
+        alias: Some("ced"),
         architecture: Architecture::Ced,
         source: "https://huggingface.co/mispeech/ced-tiny/resolve/main/model.safetensors",
         file: "ced-tiny.safetensors",
@@ -31,6 +34,7 @@ pub const KNOWN: &[KnownEncoder] = &[
     },
     KnownEncoder {
         name: "ced-mini",
+        alias: None,
         architecture: Architecture::Ced,
         source: "https://huggingface.co/mispeech/ced-mini/resolve/main/model.safetensors",
         file: "ced-mini.safetensors",
@@ -39,6 +43,7 @@ pub const KNOWN: &[KnownEncoder] = &[
     },
     KnownEncoder {
         name: "ced-small",
+        alias: None,
         architecture: Architecture::Ced,
         source: "https://huggingface.co/mispeech/ced-small/resolve/main/model.safetensors",
         file: "ced-small.safetensors",
@@ -47,6 +52,7 @@ pub const KNOWN: &[KnownEncoder] = &[
     },
     KnownEncoder {
         name: "ced-base",
+        alias: None,
         architecture: Architecture::Ced,
         source: "https://huggingface.co/mispeech/ced-base/resolve/main/model.safetensors",
         file: "ced-base.safetensors",
@@ -55,6 +61,7 @@ pub const KNOWN: &[KnownEncoder] = &[
     },
     KnownEncoder {
         name: "beats-iter3-plus",
+        alias: Some("beats"),
         architecture: Architecture::Beats,
         source: "https://huggingface.co/lpepino/beats_ckpts/resolve/main/BEATs_iter3_plus_AS2M.pt",
         file: "BEATs_iter3_plus_AS2M.pt",
@@ -63,6 +70,7 @@ pub const KNOWN: &[KnownEncoder] = &[
     },
     KnownEncoder {
         name: "beats-iter3-plus-finetuned",
+        alias: None,
         architecture: Architecture::Beats,
         source: "https://huggingface.co/lpepino/beats_ckpts/resolve/main/BEATs_iter3_plus_AS2M_finetuned_on_AS2M_cpt2.pt",
         file: "BEATs_iter3_plus_AS2M_finetuned_on_AS2M_cpt2.pt",
@@ -71,14 +79,16 @@ pub const KNOWN: &[KnownEncoder] = &[
     },
     KnownEncoder {
         name: "beats-iter3",
+        alias: None,
         architecture: Architecture::Beats,
         source: "",
         file: "BEATs_iter3.pt",
         sha256: Some("8d1b234032a9ccff353612dc6c20982346dc2968b205b79d97303eb5e77bfb34"),
-        note: "90 M parameters, MIT; linked from microsoft/unilm beats/README.md, give the link with --from",
+        note: "90 M parameters, MIT; its link is in beats/README.md of microsoft/unilm",
     },
     KnownEncoder {
         name: "eat-base",
+        alias: Some("eat"),
         architecture: Architecture::Eat,
         source: "https://huggingface.co/worstchan/EAT-base_epoch30_pretrain/resolve/main/model.safetensors",
         file: "eat-base.safetensors",
@@ -87,6 +97,7 @@ pub const KNOWN: &[KnownEncoder] = &[
     },
     KnownEncoder {
         name: "eat-large",
+        alias: None,
         architecture: Architecture::Eat,
         source: "https://huggingface.co/worstchan/EAT-large_epoch20_pretrain/resolve/main/model.safetensors",
         file: "eat-large.safetensors",
@@ -96,19 +107,6 @@ pub const KNOWN: &[KnownEncoder] = &[
 ];
 
 impl KnownEncoder {
-    /// The command that fetches it; with a place for the link where none is known here.
-    ///
-    /// ```
-    /// # use auscult_encoders::KnownEncoder;
-    /// let command = |name| KnownEncoder::named(name).map(|known| known.pull_command());
-    /// assert_eq!(command("eat").as_deref(), Some("auscult encoder pull eat-base"));
-    /// assert_eq!(command("beats-iter3").as_deref(), Some("auscult encoder pull beats-iter3 --from LINK"));
-    /// ```
-    pub fn pull_command(&self) -> String {
-        let from = if self.source.is_empty() { " --from LINK" } else { "" };
-        format!("auscult encoder pull {}{from}", self.name)
-    }
-
     /// Refuses weights of another known size, such as those of ced-tiny under the name ced-mini.
     ///
     /// # Errors
@@ -122,15 +120,13 @@ impl KnownEncoder {
         Err(Error::setting("encoder", format!("the weights of {}", self.name), found))
     }
 
-    /// The encoder of a name, or of a short one: `ced` is ced-tiny, `eat` is eat-base, `beats` is
-    /// beats-iter3-plus.
+    /// The encoder of a name, or of a short one.
+    ///
+    /// ```
+    /// # use auscult_encoders::KnownEncoder;
+    /// assert_eq!(KnownEncoder::named("eat").map(|known| known.name), Some("eat-base"));
+    /// ```
     pub fn named(name: &str) -> Option<&'static Self> {
-        let name = match name {
-            "ced" => "ced-tiny",
-            "eat" => "eat-base",
-            "beats" => "beats-iter3-plus",
-            other => other,
-        };
-        KNOWN.iter().find(|known| known.name == name)
+        KNOWN.iter().find(|known| known.name == name || known.alias == Some(name))
     }
 }

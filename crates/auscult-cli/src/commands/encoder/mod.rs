@@ -9,8 +9,8 @@ use std::{
 };
 
 use anyhow::Context;
+use auscult::fetch::Checksum;
 use auscult_encoders::{Checkpoint, Encoder, KNOWN, KnownEncoder};
-use auscult_eval::fetch::Checksum;
 use serde_json::{Value, json};
 
 use crate::{
@@ -83,10 +83,16 @@ fn open(text: &str) -> anyhow::Result<(String, Checkpoint)> {
     }
     let path = pulled(known).filter(|path| path.is_file());
     let Some(path) = path else {
-        anyhow::bail!("{} is not on this machine; fetch it: {}", known.name, known.pull_command())
+        anyhow::bail!("{} is not on this machine; fetch it: {}", known.name, pull_command(known))
     };
     let name = path.display().to_string();
     Ok((name.clone(), Checkpoint::open(&path).context(name)?))
+}
+
+/// The command that fetches an encoder; with a place for the link where none is known here.
+fn pull_command(known: &KnownEncoder) -> String {
+    let from = if known.source.is_empty() { " --from LINK" } else { "" };
+    format!("auscult encoder pull {}{from}", known.name)
 }
 
 /// Where an encoder is kept once it is pulled.
