@@ -28,7 +28,7 @@ pub enum Error {
         /// How many clips it has.
         clips: usize,
     },
-    /// The loss is no number any more.
+    /// The loss is not a number any more.
     #[error(
         "training went astray at step {step}: the loss is not finite; use a learning rate below \
          {learning_rate}"
@@ -39,7 +39,7 @@ pub enum Error {
         /// The rate.
         learning_rate: f64,
     },
-    /// Whoever watches asked to stop.
+    /// The caller stopped it.
     #[error("stopped before training was done")]
     Stopped,
     /// The core refused.
@@ -48,7 +48,7 @@ pub enum Error {
 }
 
 impl Error {
-    #[expect(clippy::needless_pass_by_value, reason = "numbers and words are handed over")]
+    #[expect(clippy::needless_pass_by_value, reason = "numbers and names are handed over")]
     pub(crate) fn setting(
         setting: &'static str,
         allowed: impl Into<String>,

@@ -35,8 +35,7 @@ impl SpectrogramFrontEnd {
         if values < FRAMES * form.bins() {
             let least = Self::least_seconds(form, length.sample_rate());
             let allowed = format!(
-                "at least {least} seconds for an autoencoder, which sees {FRAMES} frames at once \
-                 (--clip-seconds)"
+                "at least {least} seconds for an autoencoder, which sees {FRAMES} frames at once"
             );
             let got = length.samples() as f64 / f64::from(length.sample_rate());
             return Err(Error::setting("clip length", allowed, got));

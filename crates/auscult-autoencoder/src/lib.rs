@@ -28,7 +28,7 @@ pub use self::{
     front_end::{AutoencoderFrontEnd, SpectrogramFrontEnd},
     model::{AutoencoderModelSettings, FittedAutoencoder, TrainingPlan, fit_model},
     settings::{ErrorScore, Form, TrainingSettings},
-    training::{EpochErrors, TrainingEvent},
+    training::{EpochErrors, TrainingEvent, Watch},
 };
 
 /// A trained autoencoder and how its errors become scores.
@@ -46,7 +46,8 @@ pub use self::{
 /// let clips: Vec<&[f32]> = clips.iter().map(Vec::as_slice).collect();
 /// let settings = TrainingSettings { epochs: 20, batch: 32, ..TrainingSettings::of(Form::Mimii) };
 /// let domains = vec![String::new(); clips.len()];
-/// let trained = Autoencoder::train(&clips, &domains, &settings, &|_| true)?;
+/// # use std::ops::ControlFlow;
+/// let trained = Autoencoder::train(&clips, &domains, &settings, &|_| ControlFlow::Continue(()))?;
 ///
 /// let strange: Vec<f32> = (0..20 * 64).map(|at| ((at * at) as f32).cos()).collect();
 /// assert!(trained.score_of(&strange) > trained.score_of(clips[0]));
@@ -67,8 +68,7 @@ pub struct Autoencoder {
 }
 
 impl Autoencoder {
-    /// Trains on spectrograms (frames x bins, one a clip); it scores by mean squared error. `go_on`
-    /// hears of each batch and epoch, and stops the work by returning `false`.
+    /// Trains on spectrograms (frames x bins, one a clip); it scores by mean squared error.
     ///
     /// # Errors
     ///
@@ -77,10 +77,10 @@ impl Autoencoder {
         maps: &[&[f32]],
         domains: &[String],
         settings: &TrainingSettings,
-        go_on: &(dyn Fn(TrainingEvent) -> bool + Sync),
+        watch: &Watch<'_>,
     ) -> Result<Self> {
         debug_assert_eq!(maps.len(), domains.len(), "one domain a clip");
-        let trained = training::train(maps, settings, go_on)?;
+        let trained = training::train(maps, settings, watch)?;
         let mut weights = BTreeMap::new();
         for (at, layer) in trained.network.layers.iter().enumerate() {
             let (weight, bias) = layer.folded();

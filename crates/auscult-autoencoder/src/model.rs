@@ -1,4 +1,4 @@
-//! A model whose scores are an autoencoder's errors, calibrated by networks that had not heard
+//! A model whose scores are an autoencoder's errors, calibrated by networks that were not trained on
 //! the clips they score.
 
 use std::sync::Arc;
@@ -10,8 +10,7 @@ use auscult_core::{
 use rayon::prelude::*;
 
 use super::{
-    Autoencoder, AutoencoderFrontEnd, ErrorScore, TrainingEvent, TrainingSettings, domains_of,
-    maps_of,
+    Autoencoder, AutoencoderFrontEnd, ErrorScore, TrainingSettings, Watch, domains_of, maps_of,
 };
 use crate::{Error, Result};
 
@@ -154,17 +153,17 @@ impl FittedAutoencoder {
 ///
 /// # Errors
 ///
-/// If there are too few clips or visits, a setting is out of range, or `go_on` says stop.
+/// If there are too few clips or visits, a setting is out of range, or `watch` stops it.
 pub fn fit_model(
     settings: ModelSettings,
     spectrograms: &References,
     autoencoder: &AutoencoderModelSettings,
-    go_on: &(dyn Fn(TrainingEvent) -> bool + Sync),
+    watch: &Watch<'_>,
 ) -> Result<FittedAutoencoder> {
     let length = settings.clip.check()?;
     let plan = TrainingPlan::new(&settings, spectrograms, autoencoder)?;
     let train =
-        |training: &PlannedTraining| train_on(spectrograms, training, autoencoder.score, go_on);
+        |training: &PlannedTraining| train_on(spectrograms, training, autoencoder.score, watch);
     let of_folds: Result<Vec<_>> = plan
         .folds
         .par_iter()
@@ -237,12 +236,12 @@ fn train_on(
     spectrograms: &References,
     training: &PlannedTraining,
     score: ErrorScore,
-    go_on: &(dyn Fn(TrainingEvent) -> bool + Sync),
+    watch: &Watch<'_>,
 ) -> Result<Autoencoder> {
     let (maps, domains) = (maps_of(spectrograms)?, domains_of(spectrograms));
     let maps: Vec<&[f32]> = training.heard.iter().map(|&clip| maps[clip]).collect();
     let domains: Vec<String> = training.heard.iter().map(|&clip| domains[clip].clone()).collect();
-    let trained = Autoencoder::train(&maps, &domains, &training.settings, go_on)?;
+    let trained = Autoencoder::train(&maps, &domains, &training.settings, watch)?;
     trained.with_score(score, &maps, &domains)
 }
 
@@ -264,11 +263,13 @@ fn profiles(
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use auscult_core::{ClipSettings, Provenance};
 
     use super::{super::Form, *};
 
-    /// Spectrograms of 20 frames from so many visits of four clips.
+    /// Spectrograms of 20 frames from visits of four clips.
     fn spectrograms(visits: usize) -> References {
         let length = 20 * 64;
         let mut references = References::new(&[View::Mean], length);
@@ -322,7 +323,8 @@ mod tests {
     fn a_threshold_is_as_far_off_as_its_networks() {
         let clips = spectrograms(6);
         let of = |calibration| {
-            fit_model(settings(calibration), &clips, &quick(60, 2), &|_| true).unwrap()
+            fit_model(settings(calibration), &clips, &quick(60, 2), &|_| ControlFlow::Continue(()))
+                .unwrap()
         };
         let fitted = of(CalibrationScheme::Visits);
         let ratio = fitted.left_out_ratio;

@@ -1,5 +1,8 @@
 //! Training: windows in an order by chance, Adam, and how well unseen clips are reconstructed.
 
+use std::ops::ControlFlow;
+
+use auscult_core::random::Random;
 use serde::Serialize;
 
 use super::{
@@ -8,7 +11,6 @@ use super::{
     network::{Network, Step},
     settings::FRAMES,
 };
-use auscult_core::random::Random;
 
 use crate::{Error, Result};
 
@@ -66,12 +68,14 @@ pub(super) fn gather(maps: &[&[f32]], windows: &[Window], bins: usize, batch: &m
     }
 }
 
-/// Trains on spectrograms (frames x bins, one a clip). `go_on` hears of each batch and epoch, and
-/// stops the work by returning `false`.
+/// Is called after each batch and epoch, and may stop the work.
+pub type Watch<'a> = dyn Fn(TrainingEvent) -> ControlFlow<()> + Sync + 'a;
+
+/// Trains on spectrograms (frames x bins, one a clip).
 pub(super) fn train(
     maps: &[&[f32]],
     settings: &TrainingSettings,
-    go_on: &(dyn Fn(TrainingEvent) -> bool + Sync),
+    watch: &Watch<'_>,
 ) -> Result<Trained> {
     settings.check()?;
     let bins = settings.form.bins();
@@ -102,7 +106,7 @@ pub(super) fn train(
             sum += network.forward_backward(&batch, &mut step) * windows.len() as f64;
             seen += windows.len();
             adam.update(&mut network, &step);
-            if !go_on(TrainingEvent::Batch) {
+            if watch(TrainingEvent::Batch).is_break() {
                 return Err(Error::Stopped);
             }
         }
@@ -114,7 +118,7 @@ pub(super) fn train(
             return Err(Error::Diverged { step: epoch, learning_rate: settings.learning_rate });
         }
         curve.push(errors);
-        if !go_on(TrainingEvent::Epoch(errors)) {
+        if watch(TrainingEvent::Epoch(errors)).is_break() {
             return Err(Error::Stopped);
         }
     }
@@ -211,7 +215,9 @@ mod tests {
         let maps = maps(12, 20, 64);
         let maps: Vec<&[f32]> = maps.iter().map(Vec::as_slice).collect();
         let settings = quick(Form::Mimii);
-        let train = |settings: &TrainingSettings| train(&maps, settings, &|_| true).unwrap();
+        let train = |settings: &TrainingSettings| {
+            train(&maps, settings, &|_| ControlFlow::Continue(())).unwrap()
+        };
         let (first, again) = (train(&settings), train(&settings));
         assert_eq!(first.curve, again.curve);
         assert_eq!(first.network.layers[0].weight, again.network.layers[0].weight);
@@ -270,7 +276,7 @@ mod tests {
         let settings = TrainingSettings { epochs: 1, batch: 256, ..quick(Form::Dcase) };
         let with = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            pool.install(|| train(&maps, &settings, &|_| true).unwrap().curve)
+            pool.install(|| train(&maps, &settings, &|_| ControlFlow::Continue(())).unwrap().curve)
         };
         assert_eq!(with(1), with(3));
     }
@@ -279,29 +285,33 @@ mod tests {
     fn clips_shorter_than_a_window_are_refused() {
         let maps = maps(3, 4, 128);
         let maps: Vec<&[f32]> = maps.iter().map(Vec::as_slice).collect();
-        let error = train(&maps, &quick(Form::Dcase), &|_| true).unwrap_err();
+        let error = train(&maps, &quick(Form::Dcase), &|_| ControlFlow::Continue(())).unwrap_err();
         assert!(error.to_string().contains("5 frames"), "{error}");
     }
 
     #[test]
-    fn a_rate_too_large_is_told_and_a_stop_is_obeyed() {
+    fn a_stop_is_obeyed_within_an_epoch() {
         let maps = maps(6, 20, 64);
         let maps: Vec<&[f32]> = maps.iter().map(Vec::as_slice).collect();
-        let heard = std::sync::Mutex::new(Vec::new());
+        let events = std::sync::Mutex::new(Vec::new());
         let stop_after = |wanted: usize| {
-            heard.lock().unwrap().clear();
-            let go_on = |event| {
-                let mut heard = heard.lock().unwrap();
-                heard.push(event);
-                heard.len() < wanted
+            events.lock().unwrap().clear();
+            let watch = |event| {
+                let mut events = events.lock().unwrap();
+                events.push(event);
+                if events.len() < wanted {
+                    ControlFlow::Continue(())
+                } else {
+                    ControlFlow::Break(())
+                }
             };
-            let stopped = train(&maps, &quick(Form::Mimii), &go_on).unwrap_err();
+            let stopped = train(&maps, &quick(Form::Mimii), &watch).unwrap_err();
             assert!(matches!(stopped, Error::Stopped));
-            heard.lock().unwrap().clone()
+            events.lock().unwrap().clone()
         };
         assert_eq!(stop_after(1), [TrainingEvent::Batch], "not only after an epoch");
         // 5 clips with 16 windows each, in batches of 32.
-        let heard = stop_after(4);
-        assert!(matches!(heard[3], TrainingEvent::Epoch(_)), "{heard:?}");
+        let events = stop_after(4);
+        assert!(matches!(events[3], TrainingEvent::Epoch(_)), "{events:?}");
     }
 }

@@ -5,13 +5,12 @@
 //! are trained, or additions of a rank to queries and values. The first step warms up; each line
 //! of input then asks for one step and is answered with its seconds and its loss.
 
-use std::{error::Error, io::BufRead, time::Instant};
+use std::{error::Error, io::BufRead, ops::ControlFlow, time::Instant};
 
 use auscult_core::ClipSettings;
 use auscult_encoders::{Checkpoint, NamedTensor, to_safetensors};
 use auscult_finetune::{
-    Adaptation, Compute, FinetuneSettings, Flow, LabelledClips, LoraTarget, RunEvent, RunPlace,
-    finetune,
+    Adaptation, Compute, FinetuneSettings, LabelledClips, LoraTarget, RunEvent, RunPlace, finetune,
 };
 
 struct Noise {
@@ -191,12 +190,16 @@ fn main() -> Result<(), Box<dyn Error>> {
     finetune(&checkpoint, &clips, &settings, &place, &mut |event| {
         let RunEvent::Step(facts) = event else {
             begun = Instant::now();
-            return Flow::GoOn;
+            return ControlFlow::Continue(());
         };
         println!("{:.5} {:.6}", begun.elapsed().as_secs_f64(), facts.loss);
         let order = orders.next();
         begun = Instant::now();
-        if matches!(order, Some(Ok(_))) { Flow::GoOn } else { Flow::Stop }
+        if matches!(order, Some(Ok(_))) {
+            ControlFlow::Continue(())
+        } else {
+            ControlFlow::Break(())
+        }
     })?;
     Ok(())
 }

@@ -241,7 +241,7 @@ mod tests {
         let [weights, clips] = ["a1", "c1"].map(str::to_owned);
         let facts = ClassFacts { clips: 3, digest: "d1".to_owned() };
         let classes = BTreeMap::from([("fan 00".to_owned(), facts)]);
-        let options = [("--data", "a"), ("--labels", "sections")]
+        let options = [("data", "a"), ("labels", "sections")]
             .map(|(name, value)| (name.to_owned(), value.to_owned()));
         let origin = ClipOrigin { channel: "0".to_owned(), options: options.into() };
         let clips = (clips, classes, origin);
@@ -274,17 +274,17 @@ mod tests {
         assert!(other(louder).starts_with("class \"fan 00\" sounds different"));
         let by_options = other(|it| {
             it.clips = "c2".to_owned();
-            it.origin.options.insert("--labels".to_owned(), "attributes".to_owned());
-            it.origin.options.insert("--machine".to_owned(), "fan".to_owned());
+            it.origin.options.insert("labels".to_owned(), "attributes".to_owned());
+            it.origin.options.insert("machine".to_owned(), "fan".to_owned());
         });
         assert_eq!(
             by_options,
-            "it is of --labels attributes, --machine fan, this run of --labels sections, no --machine: \
+            "it is of labels attributes, machine fan, this run of labels sections, no machine: \
              the clips come in another order"
         );
         // The same clips by another way are the same run.
         let mut moved = tiny.clone();
-        moved.origin.options.insert("--data".to_owned(), "b".to_owned());
+        moved.origin.options.insert("data".to_owned(), "b".to_owned());
         assert_eq!(tiny.difference(&moved), None);
     }
 }

@@ -30,7 +30,7 @@ pub trait LabelledClips: Sync {
 pub struct ClipOrigin {
     /// The channel that is taken; a run goes on with the same one only.
     pub channel: String,
-    /// Options and their values, such as `--labels` and `sections`. Other values are allowed where
+    /// Options and their values, such as `labels` and `sections`. Other values are allowed where
     /// they choose the same clips.
     pub options: BTreeMap<String, String>,
 }

@@ -20,7 +20,8 @@ impl Compute {
     ///
     /// # Errors
     ///
-    /// [`Error::NoDevice`] if this program cannot use it, or this machine has none.
+    /// [`Error::NoGpuFeature`] if this program cannot use it, [`Error::NoDevice`] if this machine
+    /// has none.
     pub(super) fn open(self) -> Result<Device> {
         match self {
             Self::Cpu => Ok(Device::flex().autodiff()),
@@ -31,11 +32,7 @@ impl Compute {
 
 #[cfg(not(feature = "gpu"))]
 fn gpu() -> Result<Device> {
-    Err(Error::NoDevice {
-        reason: "this program was built without the feature for GPUs".to_owned(),
-        advice: "build auscult-cli with --features training-gpu (a library: auscult-finetune with \
-                 gpu), or train on the CPU",
-    })
+    Err(Error::NoGpuFeature)
 }
 
 #[cfg(feature = "gpu")]
@@ -61,11 +58,7 @@ fn gpu() -> Result<Device> {
     });
     match opened {
         Ok(device) => Ok(device.clone().autodiff()),
-        Err(reason) => Err(Error::NoDevice {
-            reason: reason.clone(),
-            advice: "install the driver for Vulkan, Metal or DirectX 12 of your card, or train on \
-                     the CPU",
-        }),
+        Err(reason) => Err(Error::NoDevice { reason: reason.clone() }),
     }
 }
 
@@ -78,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_device_opens_again_and_again_or_says_why_not() {
+    fn a_device_opens_again_and_again_or_is_refused_with_the_reason() {
         Compute::Cpu.open().unwrap();
         let [first, second] = [(); 2].map(|()| Compute::Gpu.open().map(|_| ()));
         match (first, second) {

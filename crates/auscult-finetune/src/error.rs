@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use auscult_core::plural;
+
 /// The result of any fallible operation in this crate.
 pub type Result<T> = std::result::Result<T, Error>;
 
@@ -19,7 +21,7 @@ pub enum Error {
         /// What it was.
         got: String,
     },
-    /// The loss is no number any more.
+    /// The loss is not a number any more.
     #[error(
         "training went astray at step {step}: the loss is not finite; use a learning rate below \
          {learning_rate}"
@@ -30,7 +32,7 @@ pub enum Error {
         /// The rate.
         learning_rate: f64,
     },
-    /// Whoever watches asked to stop.
+    /// The caller stopped it.
     #[error("stopped before training was done")]
     Stopped,
     /// The labels cannot be learnt.
@@ -79,13 +81,36 @@ pub enum Error {
         /// What to do.
         advice: &'static str,
     },
-    /// What should compute is not there.
-    #[error("{reason}; {advice}")]
+    /// A class has too few clips.
+    #[error(
+        "class {class:?} has {}, at least {least} are needed{}; leave such classes out, or allow fewer clips",
+        plural(*clips, "clip"),
+        others_of(*others, *classes)
+    )]
+    SmallClass {
+        /// The first such class.
+        class: String,
+        /// Its clips.
+        clips: usize,
+        /// Clips a class must have.
+        least: usize,
+        /// Other classes with too few.
+        others: usize,
+        /// Classes there are.
+        classes: usize,
+    },
+    /// This program was built without the feature for GPUs.
+    #[error(
+        "this program was built without the feature for GPUs; train on the CPU, or build it with the feature"
+    )]
+    NoGpuFeature,
+    /// This machine has no GPU that can be used.
+    #[error(
+        "{reason}; install the driver for Vulkan, Metal or DirectX 12 of your card, or train on the CPU"
+    )]
     NoDevice {
-        /// Why not.
+        /// What is missing.
         reason: String,
-        /// What to do.
-        advice: &'static str,
     },
     /// The tensor library could not give its numbers back.
     #[error("the device failed: {reason}")]
@@ -101,20 +126,27 @@ pub enum Error {
     Encoder(#[from] auscult_encoders::Error),
 }
 
+fn others_of(others: usize, classes: usize) -> String {
+    match others {
+        0 => String::new(),
+        others => format!(", and {others} other of {classes} classes have too few"),
+    }
+}
+
 /// Problems that are listed one by one.
 const MOST_LISTED: usize = 10;
 
 fn listed(problems: &[(String, String)]) -> String {
     let shown = problems.iter().take(MOST_LISTED);
-    let mut words: Vec<String> = shown.map(|(clip, reason)| format!("{clip}: {reason}")).collect();
+    let mut lines: Vec<String> = shown.map(|(clip, reason)| format!("{clip}: {reason}")).collect();
     if problems.len() > MOST_LISTED {
-        words.push(format!("and {} more", problems.len() - MOST_LISTED));
+        lines.push(format!("and {} more", problems.len() - MOST_LISTED));
     }
-    words.join("; ")
+    lines.join("; ")
 }
 
 impl Error {
-    #[expect(clippy::needless_pass_by_value, reason = "numbers and words are handed over")]
+    #[expect(clippy::needless_pass_by_value, reason = "numbers and names are handed over")]
     pub(crate) fn setting(
         setting: &'static str,
         allowed: impl Into<String>,

@@ -16,8 +16,8 @@ impl Classes {
     ///
     /// # Errors
     ///
-    /// [`Error::Labels`] if there is one class only, a clip has no label, or a class has one clip
-    /// only (fewer than `least_clips`), from which little can be learnt that is more than the clip.
+    /// [`Error::Labels`] if there is one class only or a clip has no label, [`Error::SmallClass`] if
+    /// a class has fewer than `least_clips`: little can be learnt from one clip but the clip.
     pub fn of(labels: &[String], least_clips: usize) -> Result<Self> {
         let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for (clip, label) in labels.iter().enumerate() {
@@ -39,17 +39,12 @@ impl Classes {
         }
         let mut small = counts.iter().filter(|(_, count)| **count < least_clips);
         if let Some((name, &count)) = small.next() {
-            let clips =
-                if count == 1 { "a single clip".to_owned() } else { format!("{count} clips") };
-            let others = match small.count() {
-                0 => String::new(),
-                others => format!(", and {others} other of {} classes have too few", counts.len()),
-            };
-            return Err(Error::Labels {
-                reason: format!(
-                    "class {name:?} has {clips}, at least {least_clips} are asked for{others}"
-                ),
-                advice: "leave such classes out, or allow them with --least-clips 1",
+            return Err(Error::SmallClass {
+                class: (*name).to_owned(),
+                clips: count,
+                least: least_clips,
+                others: small.count(),
+                classes: counts.len(),
             });
         }
         let names: Vec<String> = counts.keys().map(|&name| name.to_owned()).collect();
@@ -89,8 +84,8 @@ mod tests {
         for (labels, text) in [
             (vec![], "0 clips of one class only (none)"),
             (vec!["fan", "fan"], "one class only (fan)"),
-            (vec!["fan", "fan", "pump"], "class \"pump\" has a single clip"),
-            (vec!["fan", "fan", "pump"], "--least-clips 1"),
+            (vec!["fan", "fan", "pump"], "class \"pump\" has 1 clip, at least 2 are needed"),
+            (vec!["fan", "fan", "pump"], "or allow fewer clips"),
             (vec!["a", "b", "c", "d", "d"], "and 2 other of 4 classes have too few"),
             (vec!["fan", " ", "pump"], "clip 1 of 3 has an empty label"),
         ] {

@@ -35,6 +35,6 @@ pub use self::{
     error::{Error, Result},
     labels::Classes,
     place::RunPlace,
-    run::{Finetuned, Flow, RunEvent, finetune},
+    run::{Finetuned, RunEvent, finetune},
     settings::{Adaptation, FinetuneSettings, LoraTarget, MomentStorage},
 };

@@ -19,7 +19,7 @@ pub struct RunPlace {
     pub folder: PathBuf,
     /// Length and rate of clips.
     pub clip: ClipSettings,
-    /// Stop after so much time, with a checkpoint.
+    /// Stop after this time, with a checkpoint.
     pub at_most: Option<Duration>,
     /// Where the arithmetic is done.
     pub compute: Compute,
@@ -39,7 +39,7 @@ pub(super) fn check_length(encoder: &Encoder, clip: ClipSettings) -> Result<()> 
     let positions = encoder.most_columns().map(|most| (most * PATCH_SIDE) as f64 / 100.0);
     let most = positions.unwrap_or(f64::INFINITY).min(LONGEST_SECONDS);
     if !(1.0..=most).contains(&clip.seconds) {
-        let allowed = format!("1 to {most} seconds for {} (--clip-seconds)", encoder.name());
+        let allowed = format!("1 to {most} seconds for {}", encoder.name());
         return Err(Error::setting("clip length", allowed, clip.seconds));
     }
     encoder.buffers(clip.check()?)?;

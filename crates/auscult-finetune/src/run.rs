@@ -2,6 +2,7 @@
 
 use std::{
     fs::{self, File},
+    ops::ControlFlow,
     path::PathBuf,
     time::Instant,
 };
@@ -28,21 +29,12 @@ use auscult_core::random::Random;
 
 use crate::{Error, Result};
 
-/// What whoever watches wants.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Flow {
-    /// Another step.
-    GoOn,
-    /// A checkpoint, and the end.
-    Stop,
-}
-
 /// What has just been done.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RunEvent<'a> {
-    /// So many clips were heard; all of them are before the first step.
-    Heard {
-        /// Clips heard.
+    /// Clips were read and can be trained on; all of them are before the first step.
+    Checked {
+        /// Clips read so far.
         clips: usize,
         /// Clips there are.
         of: usize,
@@ -76,12 +68,13 @@ const PICTURE: &str = "curve.svg";
 const ENCODER: &str = "encoder.safetensors";
 const SETTINGS: &str = "settings.json";
 
-/// Fine-tunes an encoder to tell the labels of clips apart.
+/// Fine-tunes an encoder to distinguish the labels of clips.
 ///
 /// The folder gets `settings.json`, `curve.csv`, `curve.svg`, `checkpoint.safetensors` every so many
 /// steps, and at the end `encoder.safetensors`. If it has a checkpoint of the same run, the run goes
 /// on from there, with the same numbers as if it had never been stopped: what is drawn by chance
-/// depends on the seed and the step only. Every clip is heard before the first step.
+/// depends on the seed and the step only. Every clip is read before the first step. `watch` may stop the run, which
+/// then writes a checkpoint.
 ///
 /// # Errors
 ///
@@ -93,18 +86,18 @@ pub fn finetune(
     clips: &dyn LabelledClips,
     settings: &FinetuneSettings,
     place: &RunPlace,
-    watch: &mut dyn FnMut(RunEvent<'_>) -> Flow,
+    watch: &mut dyn FnMut(RunEvent<'_>) -> ControlFlow<()>,
 ) -> Result<Finetuned> {
     let mut run = Run::new(checkpoint, clips, settings, place, watch)?;
-    let continued_from = run.go_on_from_checkpoint()?;
+    let continued_from = run.continue_from_checkpoint()?;
     let mut is_stopped =
-        continued_from > 0 && watch(RunEvent::Continued { step: continued_from }) == Flow::Stop;
+        continued_from > 0 && watch(RunEvent::Continued { step: continued_from }).is_break();
     let started = Instant::now();
     while run.step < settings.steps && !is_stopped {
         let facts = run.update(started)?;
         run.curve.push(facts);
         let is_late = place.at_most.is_some_and(|most| started.elapsed() >= most);
-        is_stopped = watch(RunEvent::Step(&facts)) == Flow::Stop || is_late;
+        is_stopped = watch(RunEvent::Step(&facts)).is_break() || is_late;
         if is_stopped || run.step.is_multiple_of(settings.checkpoint_every) {
             run.save()?;
         }
@@ -142,7 +135,7 @@ impl<'a> Run<'a> {
         clips: &'a dyn LabelledClips,
         settings: &'a FinetuneSettings,
         place: &'a RunPlace,
-        watch: &mut dyn FnMut(RunEvent<'_>) -> Flow,
+        watch: &mut dyn FnMut(RunEvent<'_>) -> ControlFlow<()>,
     ) -> Result<Self> {
         settings.check()?;
         let classes = Classes::of(clips.labels(), settings.least_clips)?;
@@ -187,7 +180,7 @@ impl<'a> Run<'a> {
     }
 
     /// The step to go on from; 0 if there is no checkpoint.
-    fn go_on_from_checkpoint(&mut self) -> Result<usize> {
+    fn continue_from_checkpoint(&mut self) -> Result<usize> {
         let path = self.path(CHECKPOINT);
         if path.exists() {
             let Self { identity, parameters, optimiser, .. } = self;
@@ -257,7 +250,7 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// The clips of one pass of the step at hand, masked and cut into patches.
+    /// The clips of one pass of the current step, masked and cut into patches.
     fn batch(&mut self, part: usize) -> Result<Batch> {
         let FinetuneSettings { batch, accumulation, .. } = *self.settings;
         let first = (self.step * accumulation + part) * batch;

@@ -44,7 +44,7 @@ pub struct FinetuneSettings {
     pub least_clips: usize,
     /// Decides the head's first weights, the order of clips and the masks.
     pub seed: u64,
-    /// A checkpoint is written every so many updates.
+    /// Updates between two checkpoints.
     pub checkpoint_every: usize,
 }
 
@@ -141,7 +141,7 @@ impl FinetuneSettings {
             ("steps", self.steps, 1..=100_000_000),
             ("batch", self.batch, 2..=4096),
             ("accumulation", self.accumulation, 1..=4096),
-            ("warm-up (--warm-up)", self.warm_up, 0..=self.steps),
+            ("warm-up", self.warm_up, 0..=self.steps),
             ("checkpoint interval", self.checkpoint_every, 1..=100_000_000),
         ];
         for (name, value, allowed) in counts {

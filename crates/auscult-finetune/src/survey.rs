@@ -1,13 +1,13 @@
-//! Every clip is heard before the first step: what cannot be trained on is named at once, and the
+//! Every clip is read before the first step: what cannot be trained on is named at once, and the
 //! sound is noted, so that a run never goes on with another.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, ops::ControlFlow};
 
 use auscult_core::{ClipCondition, ClipSettings};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::{Flow, LabelledClips, RunEvent, place::PATCH_SIDE};
+use super::{LabelledClips, RunEvent, place::PATCH_SIDE};
 use crate::{Error, Result};
 
 /// The clips of one class, as they were when the run began.
@@ -34,7 +34,7 @@ const LEAST_SAMPLES: usize = PATCH_SIDE * 160;
 /// [`Error::Clips`] with those that cannot be trained on, [`Error::Stopped`] if asked to.
 pub(super) fn survey(
     clips: &dyn LabelledClips,
-    watch: &mut dyn FnMut(RunEvent<'_>) -> Flow,
+    watch: &mut dyn FnMut(RunEvent<'_>) -> ControlFlow<()>,
 ) -> Result<ClassList> {
     let labels = clips.labels();
     let of = labels.len();
@@ -42,10 +42,10 @@ pub(super) fn survey(
     let mut problems = Vec::new();
     for first in (0..of).step_by(AT_ONCE) {
         let part = first..of.min(first + AT_ONCE);
-        let heard: Vec<std::result::Result<blake3::Hash, String>> =
+        let read: Vec<std::result::Result<blake3::Hash, String>> =
             part.clone().into_par_iter().map(|clip| digest(clips, clip)).collect();
-        for (clip, heard) in part.clone().zip(heard) {
-            match heard {
+        for (clip, read) in part.clone().zip(read) {
+            match read {
                 Err(reason) => problems.push((clips.name(clip), reason)),
                 Ok(digest) => {
                     let (count, hasher) = classes.entry(&labels[clip]).or_default();
@@ -54,7 +54,7 @@ pub(super) fn survey(
                 }
             }
         }
-        if watch(RunEvent::Heard { clips: part.end, of }) == Flow::Stop {
+        if watch(RunEvent::Checked { clips: part.end, of }).is_break() {
             return Err(Error::Stopped);
         }
     }

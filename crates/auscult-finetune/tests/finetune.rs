@@ -4,6 +4,7 @@
 
 use std::{
     fs,
+    ops::ControlFlow,
     path::{Path, PathBuf},
     process::Command,
     sync::Arc,
@@ -13,8 +14,8 @@ use std::{
 use auscult_core::{ClipSettings, ClipVectors, FrontEnd};
 use auscult_encoders::{Checkpoint, Encoder, EncoderFrontEnd, EncoderSettings};
 use auscult_finetune::{
-    Adaptation, ClipOrigin, Compute, Error, FinetuneSettings, Finetuned, Flow, LabelledClips,
-    LoraTarget, Result, RunEvent, RunPlace, finetune,
+    Adaptation, ClipOrigin, Compute, Error, FinetuneSettings, Finetuned, LabelledClips, LoraTarget,
+    Result, RunEvent, RunPlace, finetune,
 };
 use auscult_testing::{ClipRecipe, Machine};
 
@@ -101,7 +102,7 @@ fn lora() -> Adaptation {
 }
 
 fn run(clips: &Machines, settings: &FinetuneSettings, place: &RunPlace) -> Result<Finetuned> {
-    finetune(&ced_tiny(), clips, settings, place, &mut |_| Flow::GoOn)
+    finetune(&ced_tiny(), clips, settings, place, &mut |_| ControlFlow::Continue(()))
 }
 
 fn losses(run: &Finetuned) -> Vec<f64> {
@@ -144,7 +145,7 @@ fn helper_that_is_killed() {
     // Far slower than the killer looks.
     let mut slowly = |_: RunEvent<'_>| {
         std::thread::sleep(Duration::from_millis(300));
-        Flow::GoOn
+        ControlFlow::Continue(())
     };
     let settings = FinetuneSettings { adaptation: lora(), ..quick(7) };
     let clips = Machines::new(4);
@@ -266,7 +267,7 @@ fn one_folder_is_for_one_process_and_tells_what_is_missing() {
         if matches!(event, RunEvent::Step(_)) && inner.is_none() {
             inner = Some(run(&clips, &settings, &place(folder.path())));
         }
-        Flow::GoOn
+        ControlFlow::Continue(())
     };
     finetune(&ced_tiny(), &clips, &settings, &place(folder.path()), &mut at_once).unwrap();
     let error = inner.unwrap().unwrap_err().to_string();
@@ -386,7 +387,7 @@ fn what_cannot_be_written_leaves_the_last_checkpoint() {
             fs::remove_file(&blocked).unwrap();
             fs::create_dir(&blocked).unwrap();
         }
-        Flow::GoOn
+        ControlFlow::Continue(())
     };
     let place = place(folder.path());
     let error = finetune(&ced_tiny(), &clips, &settings, &place, &mut block).unwrap_err();

@@ -1,6 +1,6 @@
 //! `auscult fit --method autoencoder`: a network learns to reproduce normal recordings.
 
-use std::sync::Arc;
+use std::{ops::ControlFlow, sync::Arc};
 
 use auscult_autoencoder::Error;
 use auscult_autoencoder::{
@@ -37,7 +37,7 @@ pub(super) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
     let bar = progress::bar(plan.epochs(), "epochs");
     let fitted = fit_model(settings, &references, &autoencoder, &|event| {
         bar.inc(u64::from(matches!(event, TrainingEvent::Epoch(_))));
-        !interrupt::is_asked()
+        if interrupt::is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     bar.finish_and_clear();
     let fitted = fitted.map_err(|error| match error {

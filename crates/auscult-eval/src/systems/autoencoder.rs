@@ -1,6 +1,9 @@
-//! The autoencoder baseline: one network a section, as many scores as are asked for.
+//! The autoencoder baseline: one network a section, and any number of scores from it.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    ops::ControlFlow,
+    sync::{Mutex, PoisonError},
+};
 
 use auscult_autoencoder::{Autoencoder, Form, TrainingSettings, domains_of, maps_of};
 use auscult_core::{Error as CoreError, View};
@@ -23,12 +26,14 @@ impl Networks {
         is_stopped: &IsStopped<'_>,
     ) -> Result<Autoencoder> {
         // A network that was not stored because of a panic is trained again.
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, found)) = kept.iter().find(|(with, _)| with == settings) {
+        let mut networks = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, found)) = networks.iter().find(|(with, _)| with == settings) {
             return Ok(found.clone());
         }
-        let trained = Autoencoder::train(maps, domains, settings, &|_| !is_stopped())?;
-        kept.push((settings.clone(), trained.clone()));
+        let watch =
+            |_| if is_stopped() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+        let trained = Autoencoder::train(maps, domains, settings, &watch)?;
+        networks.push((settings.clone(), trained.clone()));
         Ok(trained)
     }
 }

@@ -2,13 +2,14 @@
 
 use std::{
     ffi::OsStr,
+    ops::ControlFlow,
     path::{Path, PathBuf},
     time::Duration,
 };
 
 use auscult_core::ClipSettings;
 use auscult_finetune::{
-    Adaptation, Compute, Error, FinetuneSettings, Finetuned, Flow, LabelledClips, MomentStorage,
+    Adaptation, Compute, Error, FinetuneSettings, Finetuned, LabelledClips, MomentStorage,
     RunEvent, RunPlace, StepFacts, finetune,
 };
 use serde_json::json;
@@ -42,7 +43,7 @@ pub(in crate::commands) fn run(
     let mut steps = None;
     let done = finetune(&checkpoint, &clips, &settings, &place, &mut |event| {
         match event {
-            RunEvent::Heard { clips, of } => {
+            RunEvent::Checked { clips, of } => {
                 hearing.set_position(clips as u64);
                 if clips == of {
                     hearing.finish_and_clear();
@@ -56,7 +57,7 @@ pub(in crate::commands) fn run(
                 bar.set_message(format!("loss {loss:.3}, {accuracy:.0} % right"));
             }
         }
-        if interrupt::is_asked() { Flow::Stop } else { Flow::GoOn }
+        if interrupt::is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
     hearing.finish_and_clear();
     if let Some(bar) = steps {
