@@ -2,54 +2,40 @@
 
 use super::{BackEnd, Sweep, SweepParameter};
 
-const COMPARE: &[BackEnd] = &[BackEnd::Nearest, BackEnd::GenRep];
-const VECTORS: &[BackEnd] = &[
-    BackEnd::Nearest,
-    BackEnd::GenRep,
-    BackEnd::Mahalanobis,
-    BackEnd::PcaResidual,
-    BackEnd::Mixture,
-    BackEnd::KMeans,
-];
-const READ_SOUND: &[BackEnd] = &[
-    BackEnd::Nearest,
-    BackEnd::GenRep,
-    BackEnd::Mahalanobis,
-    BackEnd::PcaResidual,
-    BackEnd::Mixture,
-    BackEnd::KMeans,
-    BackEnd::Autoencoder,
+const VECTORS: &[&str] = &["front_end", "convention", "precision", "views"];
+const COMPARE: &[&str] = &[
+    "method",
+    "band_width",
+    "band_width_for",
+    "band_stride",
+    "band_percent",
+    "neighbours",
+    "density_exponent",
+    "density_rule",
+    "metric",
+    "aggregate",
+    "fuse",
 ];
 
-/// Which back ends look at a setting; those that are not here are looked at by all.
-const LOOKED_AT_BY: [(&str, &[BackEnd]); 24] = [
-    ("front_end", READ_SOUND),
-    ("convention", READ_SOUND),
-    ("precision", VECTORS),
-    ("views", VECTORS),
-    ("method", COMPARE),
-    ("band_width", COMPARE),
-    ("band_width_for", COMPARE),
-    ("band_stride", COMPARE),
-    ("band_percent", COMPARE),
-    ("neighbours", COMPARE),
-    ("density_exponent", COMPARE),
-    ("density_rule", COMPARE),
-    ("metric", COMPARE),
-    ("aggregate", COMPARE),
-    ("fuse", &[BackEnd::Nearest, BackEnd::GenRep, BackEnd::Fusion]),
-    ("standardisation", &[BackEnd::GenRep]),
-    ("mixup", &[BackEnd::GenRep]),
-    ("components", &[BackEnd::Mixture, BackEnd::KMeans]),
-    ("variance_share", &[BackEnd::PcaResidual]),
-    ("shrinkage", &[BackEnd::Mahalanobis]),
-    ("error_score", &[BackEnd::Autoencoder]),
-    ("epochs", &[BackEnd::Autoencoder]),
-    ("seed", &[BackEnd::Autoencoder]),
-    ("members", &[BackEnd::Fusion]),
+/// The settings each back end looks at; all look at those that are not here, such as the name.
+const USED: [(BackEnd, &[&[&str]]); 8] = [
+    (BackEnd::Nearest, &[VECTORS, COMPARE]),
+    (BackEnd::GenRep, &[VECTORS, COMPARE, &["standardisation", "mixup"]]),
+    (BackEnd::Mahalanobis, &[VECTORS, &["shrinkage"]]),
+    (BackEnd::PcaResidual, &[VECTORS, &["variance_share"]]),
+    (BackEnd::Mixture, &[VECTORS, &["components"]]),
+    (BackEnd::KMeans, &[VECTORS, &["components"]]),
+    (BackEnd::Autoencoder, &[&["front_end", "convention", "error_score", "epochs", "seed"]]),
+    (BackEnd::Fusion, &[&["fuse", "members"]]),
 ];
 
-/// A system as it was written: only that tells a setting from its default.
+/// The back ends that look at a setting.
+fn users(name: &str) -> impl Iterator<Item = BackEnd> {
+    let looks = move |(_, used): &&(BackEnd, &[&[&str]])| used.concat().contains(&name);
+    USED.iter().filter(looks).map(|(back_end, _)| *back_end)
+}
+
+/// A system as the protocol has it: only its text distinguishes a setting from its default.
 pub(crate) struct Written<'a> {
     pub(crate) back_end: BackEnd,
     pub(crate) settings: &'a toml::Table,
@@ -58,31 +44,39 @@ pub(crate) struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// What has no effect, in words that begin with its name.
+    /// The first setting without effect, in a sentence that begins with its name.
     pub(crate) fn without_effect(&self) -> Option<String> {
-        let has = |name: &str| self.settings.contains_key(name);
-        let by = self.back_end.name();
-        for (name, by_which) in LOOKED_AT_BY {
-            if has(name) && !by_which.contains(&self.back_end) {
-                let names: Vec<&str> = by_which.iter().map(|back_end| back_end.name()).collect();
-                return Some(format!(
-                    "{name} has no effect on back_end = {by:?}; leave it out, it is for {}",
+        self.of_other_back_ends().or_else(|| match self.sweep {
+            Some(sweep) => self.beside_sweep(sweep),
+            None => self.beside_others(),
+        })
+    }
+
+    fn of_other_back_ends(&self) -> Option<String> {
+        self.settings.keys().find_map(|name| {
+            let users: Vec<BackEnd> = users(name).collect();
+            (!users.is_empty() && !users.contains(&self.back_end)).then(|| {
+                let names: Vec<&str> = users.iter().map(|back_end| back_end.name()).collect();
+                format!(
+                    "{name} has no effect on back_end = {:?}; leave it out, it is for {}",
+                    self.back_end.name(),
                     names.join(", ")
-                ));
-            }
-        }
-        if let Some(sweep) = self.sweep {
-            return self.beside_sweep(sweep);
-        }
+                )
+            })
+        })
+    }
+
+    fn beside_others(&self) -> Option<String> {
+        let has = |name: &&str| self.settings.contains_key(*name);
         let is_plain = self.settings.get("neighbours").and_then(toml::Value::as_integer) == Some(0);
-        let of_density = ["density_exponent", "density_rule"].into_iter().find(|name| has(name));
-        if let Some(name) = of_density.filter(|_| is_plain) {
+        if let Some(name) = ["density_exponent", "density_rule"].iter().find(|name| has(name))
+            && is_plain
+        {
             return Some(format!(
                 "{name} has no effect where neighbours is 0, there are no local scales; leave it out"
             ));
         }
-        let beside = has("band_percent") && has("band_width");
-        beside.then(|| {
+        ["band_percent", "band_width"].iter().all(|name| has(name)).then(|| {
             "band_percent has no effect beside band_width; leave one of them out".to_owned()
         })
     }
@@ -94,7 +88,7 @@ impl Written<'_> {
                 ("band-percent", &["band_percent", "band_width", "band_width_for"])
             }
         };
-        if !COMPARE.contains(&self.back_end) {
+        if !users("neighbours").any(|back_end| back_end == self.back_end) {
             return Some(format!(
                 "the sweep of {parameter} has no effect on back_end = {:?}; say series = \"baseline\" to have it as \
                  a line to compare with",
@@ -103,7 +97,7 @@ impl Written<'_> {
         }
         let name = instead.iter().find(|name| self.settings.contains_key(**name))?;
         Some(format!(
-            "{name} cannot stand beside the sweep of {parameter}, which chooses it; leave it out"
+            "{name} cannot be given beside the sweep of {parameter}, which chooses it; leave it out"
         ))
     }
 }
