@@ -1,5 +1,7 @@
 //! How a fetch goes, for people: a bar, and from where it goes on.
 
+use std::ops::ControlFlow;
+
 use indicatif::ProgressBar;
 
 use crate::{interrupt, printer::Printer, progress};
@@ -19,7 +21,7 @@ impl<'a> FetchBar<'a> {
     }
 
     /// Shows it, and says whether to go on.
-    pub(crate) fn hear(&mut self, done: u64, size: u64) -> bool {
+    pub(crate) fn hear(&mut self, done: u64, size: u64) -> ControlFlow<()> {
         if self.bar.is_none() && done > 0 && done != size {
             let megabytes = done as f64 / MEGABYTE as f64;
             self.printer.note(format!("{}: going on after {megabytes:.1} MB", self.name));
@@ -28,7 +30,7 @@ impl<'a> FetchBar<'a> {
             progress::named_bar((size / MEGABYTE) as usize, "MB", self.name)
         });
         bar.set_position(done / MEGABYTE);
-        !interrupt::is_asked()
+        if interrupt::is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 

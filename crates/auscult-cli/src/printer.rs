@@ -4,6 +4,7 @@ use std::{fmt::Display, io::Write};
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
+pub(crate) use auscult_core::plural as count;
 
 /// Prints results to standard output and remarks to standard error.
 ///
@@ -65,12 +66,6 @@ fn remark(style: Style, kind: &str, text: impl Display) {
 /// The text without control characters, which a file name may bring and a terminal may obey.
 pub(crate) fn printable(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
-}
-
-/// `1 file`, `2 files`.
-pub(crate) fn count(number: usize, what: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {what}{plural}")
 }
 
 /// Bold.

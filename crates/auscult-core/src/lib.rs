@@ -43,6 +43,7 @@ mod outline;
 mod pairs;
 mod panels;
 mod parallel;
+mod plural;
 pub mod pooling;
 mod products;
 pub mod quality;
@@ -69,6 +70,7 @@ pub use crate::{
     groups::{Basis, CalibrationScheme, Groups},
     memory::{Provenance, References},
     model::{Judge, Model, ModelSettings, ScoredClip, Weights},
+    plural::plural,
     pooling::{ClipVectors, View},
     quality::{ClipQuality, QualityMeter},
     score::{BandScore, ClipScore, ViewScore},

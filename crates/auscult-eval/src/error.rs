@@ -9,14 +9,6 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A score is NaN or infinite.
-    #[error("the score of {clip} is {score}; scores must be finite numbers: look at what made it")]
-    ScoreNotFinite {
-        /// Which clip.
-        clip: String,
-        /// The rejected score.
-        score: f64,
-    },
     /// A file could not be read.
     #[error("cannot read {}: {source}", path.display())]
     Read {
@@ -69,15 +61,21 @@ pub enum Error {
         /// What is wrong.
         reason: String,
     },
+    /// A run was stopped before it was finished.
+    #[error("{} is not a finished run: it has no results.json yet; continue it", path.display())]
+    Unfinished {
+        /// The folder.
+        path: PathBuf,
+    },
     /// A folder is not that of a run.
-    #[error("{} is no finished run: {reason}", path.display())]
+    #[error("{} is not a run: {reason}", path.display())]
     Run {
         /// The folder.
         path: PathBuf,
-        /// What is missing.
+        /// What is missing or cannot be read.
         reason: String,
     },
-    /// Something could not be fetched.
+    /// A file of a data set is not what was expected.
     #[error("cannot fetch {url}: {reason}")]
     Download {
         /// What was asked for.
@@ -91,6 +89,12 @@ pub enum Error {
         /// What went wrong.
         reason: String,
     },
+    /// Something could not be fetched.
+    #[error(transparent)]
+    Fetch(#[from] auscult::fetch::Error),
+    /// Scores cannot be judged.
+    #[error(transparent)]
+    Metrics(#[from] auscult::metrics::Error),
     /// The core refused.
     #[error(transparent)]
     Core(#[from] auscult_core::Error),
@@ -100,5 +104,10 @@ impl Error {
     pub(crate) fn read(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::Read { path, source }
+    }
+
+    pub(crate) fn write(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Write { path, source }
     }
 }

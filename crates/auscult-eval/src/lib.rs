@@ -13,16 +13,16 @@
 //! Beside them [`fetch`] brings large files from elsewhere, for data sets and encoders, and [`problems`]
 //! tells of files that cannot be used.
 
+mod counts;
 pub mod datasets;
 pub mod diagnostics;
 mod error;
 pub mod features;
-pub mod fetch;
-pub mod metrics;
 pub mod problems;
 pub mod protocol;
 pub mod run;
 pub mod systems;
-mod words;
+
+pub use auscult::{fetch, metrics};
 
 pub use crate::error::{Error, Result};

@@ -5,6 +5,7 @@ use std::{
     fs,
     io::{BufRead, BufReader, Write},
     net::{TcpListener, TcpStream},
+    ops::ControlFlow,
     path::Path,
     sync::{
         Arc,
@@ -111,19 +112,21 @@ fn a_file_arrives_whole_and_is_not_fetched_twice() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(Behaviour::whole());
     let settings = server.settings(folder.path());
-    let mut heard = Vec::new();
+    let mut seen = Vec::new();
     let path = download(&file(), &settings, &mut |done, size| {
-        heard.push((done, size));
-        true
+        seen.push((done, size));
+        ControlFlow::Continue(())
     });
     assert_eq!(fs::read(path.unwrap()).unwrap(), BODY);
-    assert_eq!(heard.last(), Some(&(36, 36)));
-    download(&file(), &settings, &mut |_, _| true).unwrap();
+    assert_eq!(seen.last(), Some(&(36, 36)));
+    download(&file(), &settings, &mut |_, _| ControlFlow::Continue(())).unwrap();
     assert_eq!(server.requests.load(Ordering::SeqCst), 1);
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "no part is left behind");
     // What lies there with the right size is looked at as well.
     fs::write(folder.path().join("dev_fan.zip"), BODY.to_ascii_uppercase()).unwrap();
-    let error = download(&file(), &settings, &mut |_, _| true).unwrap_err().to_string();
+    let error = download(&file(), &settings, &mut |_, _| ControlFlow::Continue(()))
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("was expected; it lies there already: remove it"), "{error}");
 }
 
@@ -132,7 +135,9 @@ fn a_broken_connection_is_taken_up_where_it_broke() {
     let folder = tempfile::tempdir().unwrap();
     // As long as each brings something, any number of connections may break.
     let server = Server::start(Behaviour { broken_connections: 7, ..Behaviour::whole() });
-    let path = download(&file(), &server.settings(folder.path()), &mut |_, _| true).unwrap();
+    let path =
+        download(&file(), &server.settings(folder.path()), &mut |_, _| ControlFlow::Continue(()))
+            .unwrap();
     assert_eq!(fs::read(path).unwrap(), BODY);
     assert_eq!(server.requests.load(Ordering::SeqCst), 8);
 }
@@ -145,12 +150,14 @@ fn an_interrupted_download_goes_on_the_next_time() {
     let mut first = None;
     let path = download(&file(), &server.settings(folder.path()), &mut |done, _| {
         first.get_or_insert(done);
-        true
+        ControlFlow::Continue(())
     });
     assert_eq!(fs::read(path.unwrap()).unwrap(), BODY);
-    assert_eq!(first, Some(10), "the first thing heard is from where it goes on");
-    let error = download(&file(), &server.settings(&folder.path().join("new")), &mut |_, _| false);
-    assert!(error.unwrap_err().to_string().contains("the same command goes on from here"));
+    assert_eq!(first, Some(10), "the first call is from where it goes on");
+    let error = download(&file(), &server.settings(&folder.path().join("new")), &mut |_, _| {
+        ControlFlow::Break(())
+    });
+    assert!(error.unwrap_err().to_string().contains("the next attempt goes on from there"));
     assert!(folder.path().join("new/dev_fan.zip.part").exists());
 }
 
@@ -159,7 +166,9 @@ fn a_server_that_cannot_go_on_starts_over() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(Behaviour { knows_ranges: false, ..Behaviour::whole() });
     fs::write(folder.path().join("dev_fan.zip.part"), b"xxxxxxxxxx").unwrap();
-    let path = download(&file(), &server.settings(folder.path()), &mut |_, _| true).unwrap();
+    let path =
+        download(&file(), &server.settings(folder.path()), &mut |_, _| ControlFlow::Continue(()))
+            .unwrap();
     assert_eq!(fs::read(path).unwrap(), BODY);
 }
 
@@ -169,7 +178,9 @@ fn wrong_bytes_are_noticed_and_removed() {
     let mut body = BODY.to_vec();
     body[5] = b'!';
     let server = Server::start(Behaviour { body, ..Behaviour::whole() });
-    let error = download(&file(), &server.settings(folder.path()), &mut |_, _| true).unwrap_err();
+    let error =
+        download(&file(), &server.settings(folder.path()), &mut |_, _| ControlFlow::Continue(()))
+            .unwrap_err();
     assert!(error.to_string().contains(&format!("{MD5} was expected")), "{error}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
@@ -178,13 +189,19 @@ fn wrong_bytes_are_noticed_and_removed() {
 fn a_revision_goes_before_the_first_form_and_unknown_files_are_named() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(Behaviour { name: "dev_fan_r2.zip", ..Behaviour::whole() });
-    let path = download(&file(), &server.settings(folder.path()), &mut |_, _| true).unwrap();
+    let path =
+        download(&file(), &server.settings(folder.path()), &mut |_, _| ControlFlow::Continue(()))
+            .unwrap();
     assert!(path.ends_with("dev_fan_r2.zip"));
     let other = RemoteFile { name: "dev_pump.zip".to_owned(), ..file() };
-    let error = download(&other, &server.settings(folder.path()), &mut |_, _| true).unwrap_err();
+    let error =
+        download(&other, &server.settings(folder.path()), &mut |_, _| ControlFlow::Continue(()))
+            .unwrap_err();
     assert!(error.to_string().contains("the record has no dev_pump.zip"), "{error}");
     let other = RemoteFile { record: 1, ..file() };
-    let error = download(&other, &server.settings(folder.path()), &mut |_, _| true).unwrap_err();
+    let error =
+        download(&other, &server.settings(folder.path()), &mut |_, _| ControlFlow::Continue(()))
+            .unwrap_err();
     assert!(error.to_string().contains("answers 404"), "{error}");
 }
 
@@ -193,11 +210,15 @@ fn another_checksum_than_the_known_one_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(Behaviour::whole());
     let file = RemoteFile { known_md5: Some("9348591e96fb0ad499a1e33b082562fc"), ..file() };
-    let error = download(&file, &server.settings(folder.path()), &mut |_, _| true).unwrap_err();
+    let error =
+        download(&file, &server.settings(folder.path()), &mut |_, _| ControlFlow::Continue(()))
+            .unwrap_err();
     assert!(error.to_string().contains("9348591e96fb0ad499a1e33b082562fc was expected"), "{error}");
     // A record that tells no checksum does not make the known one void.
     let server = Server::start(Behaviour { md5: "", ..Behaviour::whole() });
-    let error = download(&file, &server.settings(folder.path()), &mut |_, _| true).unwrap_err();
+    let error =
+        download(&file, &server.settings(folder.path()), &mut |_, _| ControlFlow::Continue(()))
+            .unwrap_err();
     assert!(error.to_string().contains(&format!("its MD5 is {MD5}")), "{error}");
 }
 
@@ -209,7 +230,7 @@ fn a_file_of_unknown_size_is_fetched_unless_it_is_too_large() {
     let part = folder.path().join("part");
     let fetch = |url: &str, most| {
         let remote = Remote { url, size: RemoteSize::AtMost(most), advice: "look elsewhere" };
-        Fetcher::new(url).unwrap().fetch(&remote, &part, &mut |_, _| true)
+        Fetcher::new(url).unwrap().fetch(&remote, &part, &mut |_, _| ControlFlow::Continue(()))
     };
     let error = fetch(&url, 35).unwrap_err().to_string();
     assert!(error.contains("has 36 bytes or more, and nothing wanted here has more"), "{error}");

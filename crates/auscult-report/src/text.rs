@@ -33,11 +33,6 @@ pub(crate) fn hertz(range: &Range<f64>) -> String {
     }
 }
 
-/// A count with its noun: `1 clip`, `3 clips`.
-pub(crate) fn counted(count: usize, noun: &str) -> String {
-    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
-}
-
 /// The sign that stands for a verdict beside its word; none is told by colour alone.
 pub(crate) fn verdict_sign(verdict: Option<Verdict>) -> &'static str {
     match verdict {
@@ -71,9 +66,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_and_counts_read_as_words() {
+    fn ranges_are_in_the_unit_of_their_end() {
         assert_eq!(hertz(&(0.0..893.4)), "0\u{2013}893 Hz");
         assert_eq!(hertz(&(893.4..8000.0)), "0.89\u{2013}8.00 kHz");
-        assert_eq!([counted(1, "clip"), counted(2, "clip")], ["1 clip", "2 clips"]);
     }
 }

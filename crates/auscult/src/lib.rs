@@ -1,5 +1,8 @@
 #![doc = include_str!("../README.md")]
 
+#[cfg(feature = "fetch")]
+pub mod fetch;
+pub mod metrics;
 pub mod tuning;
 
 pub use auscult_core::*;

@@ -4,11 +4,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Serialize;
 
+use auscult_core::plural;
+
 use super::{Dataset, DatasetKind, Group, Known, Set, Year, headers};
 use crate::{
+    counts::found_of,
     metrics::{Domain, Label},
     problems::FileProblem,
-    words::{count, got_of},
 };
 
 /// How many clips a section has.
@@ -166,7 +168,7 @@ fn problems(kind: DatasetKind, found: &GroupCounts, group: &Group<'_>) -> Vec<St
     if found.unlabelled > 0 {
         problems.push(format!(
             "{} without a label: scores only, no metric; {}",
-            count(found.unlabelled, "test clip"),
+            plural(found.unlabelled, "test clip"),
             kind.advice_on_labels()
         ));
     }
@@ -178,14 +180,14 @@ fn problems(kind: DatasetKind, found: &GroupCounts, group: &Group<'_>) -> Vec<St
     for (domain, got, wanted) in train {
         if got != wanted && !group.train.is_empty() {
             let what = format!("training clips of the {domain} domain");
-            problems.push(got_of(got, wanted, &what));
+            problems.push(found_of(got, wanted, &what));
         }
     }
     let total: usize = known.test.iter().flatten().sum();
     match known.test {
         Some(_) if group.test.is_empty() => {}
         Some(_) if found.unlabelled > 0 && group.test.len() != total => {
-            problems.push(got_of(group.test.len(), total, "test clips"));
+            problems.push(found_of(group.test.len(), total, "test clips"));
         }
         Some(wanted) if found.unlabelled == 0 && found.test != wanted => problems.push(format!(
             "test clips {:?}, known are {wanted:?} (source normal, source anomalous, target normal, target anomalous)",
@@ -230,7 +232,7 @@ fn check_totals(year: Year, sections: &mut [GroupCounts]) {
         }
         if let Some(first) = sections.iter_mut().find(|found| of_machine(found)) {
             let what = format!("test clips of {machine} in all ids");
-            first.problems.push(got_of(total, known, &what));
+            first.problems.push(found_of(total, known, &what));
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use std::{collections::BTreeSet, path::PathBuf};
 
+use auscult_core::plural;
+
 use super::{
     ClipName, DatasetClip, DatasetKind, Set, Split, Year, attributes, nothing_found, once,
     parse_name,
@@ -10,7 +12,6 @@ use super::{
 use crate::{
     Result,
     metrics::{Domain, Label},
-    words::count,
 };
 
 /// Clips and remarks.
@@ -65,7 +66,7 @@ pub(super) fn read(year: Year, roots: &[PathBuf]) -> Result<Found> {
     if let Some(first) = odd_names.first() {
         remarks.push(format!(
             "left out, with names of no known form: {}, such as {first}",
-            count(odd_names.len(), "clip")
+            plural(odd_names.len(), "clip")
         ));
     }
     remark_on_names(year, &clips, &mut remarks);
@@ -204,7 +205,7 @@ fn remark_on_names(year: Year, clips: &[(DatasetClip, Folder)], remarks: &mut Ve
         let other = if year == Year::Y2020 { "2021 and later" } else { "2020" };
         remarks.push(format!(
             "named as in DCASE {other}: {}, such as {first}; if they are, say so with --dataset",
-            count(foreign.len(), "clip")
+            plural(foreign.len(), "clip")
         ));
     }
 }

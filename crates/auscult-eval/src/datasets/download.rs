@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::{DatasetKind, Set, Year};
 use crate::{
     Error, Result,
-    fetch::{Checksum, Fetcher, Remote, RemoteSize, write_error},
+    fetch::{Checksum, FetchProgress, Fetcher, Remote, RemoteSize},
 };
 
 /// Where from and where to.
@@ -186,8 +186,7 @@ struct Record {
 /// Fetches one file unless it is there already, and returns where it is.
 ///
 /// It grows under the name `<file>.part`, from where an earlier attempt stopped, and gets its own
-/// name when size and MD5 are right. `progress` hears how many bytes are there, first of all from
-/// where it goes on, and of how many, and stops the download by returning `false`.
+/// name when size and MD5 are right.
 ///
 /// # Errors
 ///
@@ -196,27 +195,27 @@ struct Record {
 pub fn download(
     file: &RemoteFile,
     settings: &DownloadSettings,
-    progress: &mut dyn FnMut(u64, u64) -> bool,
+    progress: &mut FetchProgress<'_>,
 ) -> Result<PathBuf> {
     let fetcher = Fetcher::new(&settings.base_url)?;
     let listed = listed(&fetcher, file, settings)?;
     let target = settings.folder.join(&listed.key);
     if target.metadata().is_ok_and(|found| found.len() == listed.size) {
-        progress(listed.size, listed.size);
+        let _ = progress(listed.size, listed.size);
         verify(&target, &listed, "it lies there already: remove it and try again")?;
         return Ok(target);
     }
-    fs::create_dir_all(&settings.folder).map_err(write_error(&settings.folder))?;
+    fs::create_dir_all(&settings.folder).map_err(Error::write(&settings.folder))?;
     let part = settings.folder.join(format!("{}.part", listed.key));
     let url =
         format!("{}/records/{}/files/{}?download=1", settings.base_url, file.record, listed.key);
     let remote = Remote { url: &url, size: RemoteSize::Known(listed.size), advice: ADVICE };
     fetcher.fetch(&remote, &part, progress)?;
     if let Err(error) = verify(&part, &listed, "it was removed, try again") {
-        fs::remove_file(&part).map_err(write_error(&part))?;
+        fs::remove_file(&part).map_err(Error::write(&part))?;
         return Err(error);
     }
-    fs::rename(&part, &target).map_err(write_error(&target))?;
+    fs::rename(&part, &target).map_err(Error::write(&target))?;
     Ok(target)
 }
 

@@ -6,11 +6,12 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use auscult_core::plural;
+
 use super::{DatasetClip, DatasetKind, Split, guess::year_in, parse_name};
 use crate::{
     Error, Result,
     metrics::{Domain, Label},
-    words::count,
 };
 
 /// Machine, section, domain where the name tells it, and number: what names a hidden clip.
@@ -140,13 +141,13 @@ impl Truth {
             }
         }
         if unknown > 0 {
-            let clips = count(unknown, "hidden test clip");
+            let clips = plural(unknown, "hidden test clip");
             remarks.push(format!("not in the ground truth: {clips}"));
         }
         if disagreeing > 0 {
             remarks.push(format!(
                 "another label in the name than in the ground truth, which counts: {}",
-                count(disagreeing, "test clip")
+                plural(disagreeing, "test clip")
             ));
         }
     }

@@ -51,8 +51,8 @@ pub struct Comparison {
 struct Pair {
     machine: String,
     section: String,
-    first: Vec<Scored>,
-    second: Vec<Scored>,
+    first: ScoreSet,
+    second: ScoreSet,
 }
 
 /// Compares a system of one run with a system of another (or of the same) on every part that both
@@ -82,11 +82,13 @@ pub fn compare(
         .filter_map(|((dataset, set), pairs)| {
             let machines: Vec<(&str, &str)> =
                 pairs.iter().map(|pair| (&*pair.machine, &*pair.section)).collect();
-            let whole =
-                pairs.iter().map(|pair| (0..pair.first.len()).collect()).collect::<Vec<_>>();
+            let whole = pairs
+                .iter()
+                .map(|pair| (0..pair.first.clips().len()).collect())
+                .collect::<Vec<_>>();
             let (first_score, second_score) = scores(dataset, &machines, &pairs, &whole)?;
             let drawn = draws(dataset, &machines, &pairs, samples);
-            let clips = pairs.iter().map(|pair| pair.first.len()).sum();
+            let clips = pairs.iter().map(|pair| pair.first.clips().len()).sum();
             Some(Comparison {
                 only_first: labelled(first.0, dataset, &set).saturating_sub(clips),
                 only_second: labelled(second.0, dataset, &set).saturating_sub(clips),
@@ -125,11 +127,12 @@ fn pair(first: (&SectionResult, &str), second: (&SectionResult, &str)) -> Option
     let (ours, theirs) = (scores(first)?, scores(second)?);
     let both = ours.iter().filter_map(|(name, one)| Some((*one, *theirs.get(name)?)));
     let (left, right): (Vec<Scored>, Vec<Scored>) = both.unzip();
-    (!left.is_empty()).then(|| Pair {
+    (!left.is_empty()).then_some(())?;
+    Some(Pair {
         machine: first.0.machine.clone(),
         section: first.0.section.clone(),
-        first: left,
-        second: right,
+        first: ScoreSet::new(left).ok()?,
+        second: ScoreSet::new(right).ok()?,
     })
 }
 
@@ -139,14 +142,9 @@ fn scores(
     pairs: &[Pair],
     chosen: &[Vec<usize>],
 ) -> Option<(f64, f64)> {
-    let of = |side: fn(&Pair) -> &Vec<Scored>| {
-        let sets: Vec<ScoreSet> = pairs
-            .iter()
-            .zip(chosen)
-            .map(|(pair, indices)| {
-                ScoreSet::of_checked(indices.iter().map(|&index| side(pair)[index]).collect())
-            })
-            .collect();
+    let of = |side: fn(&Pair) -> &ScoreSet| {
+        let select = |(pair, indices): (_, &Vec<usize>)| side(pair).select(indices.iter().copied());
+        let sets: Vec<ScoreSet> = pairs.iter().zip(chosen).map(select).collect();
         score_of(dataset, machines, &sets.iter().collect::<Vec<_>>())
     };
     Some((of(|pair| &pair.first)?, of(|pair| &pair.second)?))
@@ -154,9 +152,8 @@ fn scores(
 
 /// The name of the score that stands for the data.
 fn measure(dataset: DatasetKind, machines: &[(&str, &str)], pairs: &[Pair]) -> &'static str {
-    let sets: Vec<ScoreSet> =
-        pairs.iter().map(|pair| ScoreSet::of_checked(pair.first.clone())).collect();
-    measured(dataset, machines, &sets.iter().collect::<Vec<_>>()).0
+    let sets: Vec<&ScoreSet> = pairs.iter().map(|pair| &pair.first).collect();
+    measured(dataset, machines, &sets).0
 }
 
 fn draws(
@@ -165,7 +162,7 @@ fn draws(
     pairs: &[Pair],
     samples: usize,
 ) -> Vec<f64> {
-    let strata: Vec<Strata> = pairs.iter().map(|pair| Strata::of(&pair.first)).collect();
+    let strata: Vec<Strata> = pairs.iter().map(|pair| Strata::of(pair.first.clips())).collect();
     (0..samples)
         .into_par_iter()
         .filter_map(|sample| {

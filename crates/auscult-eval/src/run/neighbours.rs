@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use auscult_core::plural;
+
 use crate::{
     datasets::{Dataset, Group},
     metrics::Domain,
     systems::{BackEnd, Mixup, SystemSettings},
-    words::count,
 };
 
 /// What to say where a local scale is to be made of more neighbours than a memory has other
@@ -37,7 +38,7 @@ pub fn too_many_neighbours(dataset: &Dataset, systems: &[SystemSettings]) -> Opt
     let (wanted, others, name) = most?;
     let elsewhere = match short.len() - 1 {
         0 => String::new(),
-        sections => format!("; too few also in {}", count(sections, "other section")),
+        sections => format!("; too few also in {}", plural(sections, "other section")),
     };
     let place = if name.is_empty() { String::new() } else { format!(" in {name}") };
     Some(format!(

@@ -2,8 +2,8 @@
 
 use super::SectionResult;
 use crate::{
+    counts::found_of,
     datasets::{DatasetKind, Set, Year},
-    words::got_of,
 };
 
 /// Identities of MIMII at one signal-to-noise ratio: four machines of four.
@@ -62,7 +62,7 @@ fn of_year(year: Year, part: Set, sections: &[&SectionResult]) -> Option<String>
         lacking.push(format!("{there} of {wanted} {unit}"));
     }
     if let Some(known) = known_clips.filter(|&known| known != clips) {
-        lacking.push(got_of(clips, known, "test clips"));
+        lacking.push(found_of(clips, known, "test clips"));
     }
     (!lacking.is_empty()).then(|| lacking.join(", "))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use auscult_core::{FrontEndIdentity, random::Random};
+use auscult_core::{FrontEndIdentity, plural, random::Random};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -16,7 +16,6 @@ use crate::{
     problems::{FileProblem, grouped},
     protocol::{PaperDiagnostics, Protocol},
     systems::SystemSettings,
-    words::count,
 };
 
 /// Where and with what a run was made.
@@ -252,7 +251,7 @@ fn row(
         if without_label == 0 {
             return Some(words);
         }
-        let (clips, advice) = (count(without_label, "test clip"), dataset.advice_on_labels());
+        let (clips, advice) = (plural(without_label, "test clip"), dataset.advice_on_labels());
         Some(format!("{words}; without a label: {clips}; {advice}"))
     };
     let problem = sections.iter().find_map(problem_of).or_else(unlabelled).or_else(one_class);
@@ -343,10 +342,7 @@ fn interval(
             let drawn: Vec<ScoreSet> = sets
                 .iter()
                 .zip(&strata)
-                .map(|(set, strata)| {
-                    let clips = strata.draw(&mut random).map(|index| set.clips()[index]);
-                    ScoreSet::of_checked(clips.collect())
-                })
+                .map(|(set, strata)| set.select(strata.draw(&mut random)))
                 .collect();
             score_of(dataset, machines, &drawn.iter().collect::<Vec<_>>())
         })

@@ -122,7 +122,8 @@ impl SectionResult {
         format!("{} {}", self.machine, self.section).trim().to_owned()
     }
 
-    /// The labelled scores of a system; empty if it could not run.
+    /// The labelled scores of a system; empty if it could not run or gave a score that is not a
+    /// finite number.
     pub fn scores_of(&self, system: &str) -> ScoreSet {
         let Some(found) = self.systems.iter().find(|result| result.system == system) else {
             return ScoreSet::default();
@@ -130,7 +131,8 @@ impl SectionResult {
         let scored = |(clip, &score): (&TestClip, &f64)| {
             Some(Scored { score, label: clip.label?, domain: clip.domain })
         };
-        ScoreSet::of_checked(self.clips.iter().zip(&found.scores).filter_map(scored).collect())
+        ScoreSet::new(self.clips.iter().zip(&found.scores).filter_map(scored).collect())
+            .unwrap_or_default()
     }
 
     /// The file of this section in a folder, if it is there and was made from the same.
@@ -156,7 +158,7 @@ impl SectionResult {
 ///
 /// # Errors
 ///
-/// [`Error::Run`] if the folder is not that of a finished run.
+/// [`Error::Unfinished`] if the run was stopped, [`Error::Run`] if the folder is not that of a run.
 pub fn read_sections(run: &Path) -> Result<Vec<SectionResult>> {
     /// What is needed of `results.json`.
     #[derive(Deserialize)]
@@ -165,12 +167,9 @@ pub fn read_sections(run: &Path) -> Result<Vec<SectionResult>> {
     }
     let folder = run.join(SECTIONS_FOLDER);
     let wrong = |reason: String| Error::Run { path: run.to_owned(), reason };
-    let text = fs::read(run.join(RESULTS_FILE)).map_err(|_| {
-        wrong(if folder.is_dir() {
-            format!("there is no {RESULTS_FILE} yet; run the same auscult bench run again, it goes on where it was")
-        } else {
-            format!("there is no {RESULTS_FILE}; name the folder that auscult bench run --out wrote")
-        })
+    let text = fs::read(run.join(RESULTS_FILE)).map_err(|_| match folder.is_dir() {
+        true => Error::Unfinished { path: run.to_owned() },
+        false => wrong(format!("there is no {RESULTS_FILE} in it")),
     })?;
     let finished: Finished = serde_json::from_slice(&text)
         .map_err(|error| wrong(format!("{RESULTS_FILE} is not that of a run: {error}")))?;

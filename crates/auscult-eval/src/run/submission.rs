@@ -40,7 +40,7 @@ pub fn write_submission(
     for section in sections {
         files.extend(files_of(section, system, threshold)?);
     }
-    fs::create_dir_all(folder).map_err(write_error(folder))?;
+    fs::create_dir_all(folder).map_err(Error::write(folder))?;
     files.into_iter().map(|(name, text)| write(&folder.join(name), &text)).collect()
 }
 
@@ -122,11 +122,6 @@ fn lines(rows: impl Iterator<Item = String>) -> String {
 
 fn write(path: &Path, text: &str) -> Result<PathBuf> {
     auscult_files::write_atomically(path, text.as_bytes())
-        .map_err(|error| write_error(path)(std::io::Error::other(error)))?;
+        .map_err(|error| Error::write(path)(std::io::Error::other(error)))?;
     Ok(path.to_owned())
-}
-
-fn write_error(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
-    let path = path.to_owned();
-    move |source| Error::Write { path, source }
 }

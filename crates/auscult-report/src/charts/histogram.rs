@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
+use auscult_core::plural;
 use auscult_page::{
     Scale, number,
     svg::{Picture, line, shape, text, upright_name},
@@ -9,11 +10,7 @@ use auscult_page::{
 };
 
 use super::{ScoreRange, WIDTH, close, mark, open, threshold_words};
-use crate::{
-    ReportClip,
-    page::Threshold,
-    text::{counted, verdict_word},
-};
+use crate::{ReportClip, page::Threshold, text::verdict_word};
 
 /// The chart.
 pub(crate) struct Histogram<'a> {
@@ -68,7 +65,7 @@ impl Display for Histogram<'_> {
                 (bar.to - bar.from - 1.0).max(1.0),
                 BOTTOM - y
             );
-            shape(out, "rect", "bar", place, &counted(bar.count, "normal clip"))?;
+            shape(out, "rect", "bar", place, &plural(bar.count, "normal clip"))?;
         }
         line(out, "axis", (FROM, BOTTOM), (TO, BOTTOM))?;
         line(out, "axis", (FROM, AXIS_AT), (TO, AXIS_AT))?;
@@ -104,7 +101,7 @@ impl Histogram<'_> {
         let normal = match (self.calibration.first(), self.calibration.last()) {
             (Some(&low), Some(&high)) => format!(
                 "{} score from {} to {}",
-                counted(self.calibration.len(), "normal clip"),
+                plural(self.calibration.len(), "normal clip"),
                 number(low),
                 number(high)
             ),

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Formatter};
 
-use auscult_core::Verdict;
+use auscult_core::{Verdict, plural};
 use auscult_page::{Escaped, number};
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     charts::Comparison,
     encode::wave_address,
     page::Page,
-    text::{counted, optional_number, verdict_class, verdict_sign, verdict_word},
+    text::{optional_number, verdict_class, verdict_sign, verdict_word},
 };
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
@@ -33,7 +33,7 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
             out,
             "<p>Of {}, {shown} shown here, the furthest first; the others are in the \
              <a href=\"#clips\">table</a>.</p>",
-            counted(anomalous, "anomalous clip")
+            plural(anomalous, "anomalous clip")
         )?;
     }
     for &index in &page.details {

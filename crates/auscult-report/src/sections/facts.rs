@@ -5,13 +5,13 @@ use std::{
     fmt::{self, Formatter},
 };
 
-use auscult_core::{DensityExponent, Provenance, Standing, features::AxisMeaning};
+use auscult_core::{DensityExponent, Provenance, Standing, features::AxisMeaning, plural};
 use auscult_page::{Escaped, tick};
 
 use crate::{
     bands::band_name,
     page::Page,
-    text::{NOTHING, counted, optional_number},
+    text::{NOTHING, optional_number},
 };
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
@@ -59,15 +59,15 @@ fn model_facts(page: &Page<'_>) -> Facts {
         ("Front end", settings.front_end.to_string()),
         ("Clips", format!("{} s at {} Hz", tick(settings.clip.seconds), settings.clip.sample_rate)),
         ("Bands", format!("{}{bands_of}", shortened(&bands))),
-        ("References", counted(provenance.len(), "normal clip")),
-        ("From", counted(distinct(provenance, |from| Some(&from.source)).len(), "file")),
+        ("References", plural(provenance.len(), "normal clip")),
+        ("From", plural(distinct(provenance, |from| Some(&from.source)).len(), "file")),
         ("Visits", if visits.is_empty() { "not known".to_owned() } else { shortened(&visits) }),
         ("Domains", if domains.is_empty() { "not known".to_owned() } else { shortened(&domains) }),
         (
             "Calibration",
             format!(
                 "{}, left out by {}",
-                counted(calibration.scores().len(), "score"),
+                plural(calibration.scores().len(), "score"),
                 calibration.basis()
             ),
         ),

@@ -2,12 +2,12 @@
 
 use std::fmt::{self, Formatter};
 
-use auscult_core::{Standing, Verdict};
+use auscult_core::{Standing, Verdict, plural};
 use auscult_page::{Escaped, tick};
 
 use crate::{
     page::{Page, Threshold},
-    text::{NOTHING, counted, optional_number, verdict_sign},
+    text::{NOTHING, optional_number, verdict_sign},
 };
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
@@ -76,7 +76,7 @@ fn shortcoming(threshold: &Threshold) -> Option<String> {
 }
 
 fn sound(clips: usize) -> String {
-    format!("{} {}", counted(clips, "clip"), if clips == 1 { "sounds" } else { "sound" })
+    format!("{} {}", plural(clips, "clip"), if clips == 1 { "sounds" } else { "sound" })
 }
 
 fn are_undecided(clips: usize) -> String {
@@ -119,7 +119,7 @@ impl Counts {
                     0 => String::new(),
                     undecided => format!("; {}", are_undecided(undecided)),
                 };
-                let all = counted(all, "clip");
+                let all = plural(all, "clip");
                 format!("{some} of {all} {does} not sound normal {promise}{undecided}.")
             }
         }
@@ -134,11 +134,11 @@ impl Counts {
             remarks.push(format!(
                 "Of {} that are all normal, up to about {by_chance} would be called anomalous by chance \
                  at this rate.",
-                counted(self.decided(), "clip")
+                plural(self.decided(), "clip")
             ));
         }
         if self.unscored > 0 {
-            let clips = counted(self.unscored, "clip");
+            let clips = plural(self.unscored, "clip");
             remarks.push(format!(
                 "{clips} could not be scored: see <a href=\"#quality\">input quality</a>."
             ));

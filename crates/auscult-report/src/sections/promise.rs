@@ -2,13 +2,10 @@
 
 use std::fmt::{self, Formatter};
 
-use auscult_core::{Basis, Promise, Standing, alarm::AlarmSettings};
+use auscult_core::{Basis, Promise, Standing, alarm::AlarmSettings, plural};
 use auscult_page::{Escaped, number};
 
-use crate::{
-    page::{Page, Threshold},
-    text::counted,
-};
+use crate::page::{Page, Threshold};
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let model = page.input.model;
@@ -48,7 +45,7 @@ fn smallest_p_value(threshold: &Threshold) -> String {
     let count = threshold.scores.len();
     format!(
         "<li>With {}{}, no p-value can be smaller than {}.</li>\n",
-        counted(count, "calibration score"),
+        plural(count, "calibration score"),
         of.unwrap_or_default(),
         number(1.0 / (count + 1) as f64)
     )

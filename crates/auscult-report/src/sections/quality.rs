@@ -2,13 +2,10 @@
 
 use std::fmt::{self, Formatter};
 
+use auscult_core::plural;
 use auscult_page::{Escaped, number};
 
-use crate::{
-    ReportClip,
-    page::Page,
-    text::{NOTHING, counted},
-};
+use crate::{ReportClip, page::Page, text::NOTHING};
 
 /// Clips named for each remark; more would be a list nobody reads.
 const MOST_NAMED: usize = 5;
@@ -24,7 +21,7 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
         out,
         "<section aria-labelledby=\"quality\">\n<h2 id=\"quality\">Input quality</h2>\n\
          <p>{fine} of {} have nothing to remark on.</p>\n",
-        counted(clips.len(), "clip")
+        plural(clips.len(), "clip")
     )?;
     if fine < clips.len() {
         writeln!(out, "<ul>")?;

@@ -39,7 +39,6 @@
 //! 5. [`state`]: what is done, so that a run can be continued.
 //! 6. [`settings`]: the choice, as a file holds it.
 
-pub mod auc;
 pub mod candidate;
 mod error;
 pub mod pseudo;

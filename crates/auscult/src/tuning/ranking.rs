@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::tuning::{
-    Evaluation,
-    auc::{jackknife_error, two_sided_95},
+use crate::{
+    metrics::{jackknife_error, students_t},
+    tuning::Evaluation,
 };
 
 /// AUCs closer than this are the same: pseudo-anomalies are not faults, and a hundredth on them
@@ -77,10 +77,10 @@ fn compare(evaluation: Evaluation, best: Option<&Evaluation>) -> Ranked {
     let (behind, behind_error) = best.map_or((0.0, 0.0), |best| {
         let pairs = best.without.iter().zip(&evaluation.without);
         let differences: Vec<f64> = pairs.map(|(best, this)| best - this).collect();
-        (best.mean_auc - evaluation.mean_auc, jackknife_error(&differences))
+        (best.mean_auc - evaluation.mean_auc, jackknife_error(&differences).unwrap_or(0.0))
     });
     let degrees = evaluation.without.len().saturating_sub(1);
-    let chance = two_sided_95(degrees) * behind_error;
+    let chance = students_t(degrees.max(1)).unwrap_or(f64::INFINITY) * behind_error;
     let like_the_best = behind <= chance.max(SMALLEST_DIFFERENCE);
     Ranked { error: evaluation.error(), evaluation, behind, behind_error, like_the_best }
 }

@@ -7,9 +7,9 @@ use auscult_core::{
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::tuning::{
-    Candidate, Change, Error, Kind, Result,
-    auc::{JackknifedAuc, jackknife_error},
+use crate::{
+    metrics::{auc, auc_without_groups, jackknife_error},
+    tuning::{Candidate, Change, Error, Kind, Result},
 };
 
 /// A normal clip and where it came from.
@@ -102,7 +102,7 @@ pub struct KindAuc {
 impl Evaluation {
     /// Standard error of the mean AUC over groups of clips.
     pub fn error(&self) -> f64 {
-        jackknife_error(&self.without)
+        jackknife_error(&self.without).unwrap_or(0.0)
     }
 }
 
@@ -289,11 +289,12 @@ impl Study {
             if pseudo.is_empty() {
                 continue;
             }
-            let jackknifed = JackknifedAuc::of(&normal, &pseudo, self.groups.count());
-            kinds.push(KindAuc { kind, auc: jackknifed.auc });
-            for (sum, auc) in without.iter_mut().zip(&jackknifed.without) {
-                *sum += auc;
-            }
+            let [normal_scores, pseudo_scores] =
+                [&normal, &pseudo].map(|clips| clips.iter().map(|clip| clip.0).collect::<Vec<_>>());
+            let auc = auc(&normal_scores, &pseudo_scores).unwrap_or(0.5);
+            kinds.push(KindAuc { kind, auc });
+            let left_out = auc_without_groups(&normal, &pseudo, self.groups.count(), auc);
+            without.iter_mut().zip(left_out).for_each(|(sum, auc)| *sum += auc);
         }
         let count = kinds.len() as f64;
         Ok(Evaluation {

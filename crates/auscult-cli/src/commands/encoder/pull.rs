@@ -3,8 +3,8 @@
 use std::{fs, path::Path};
 
 use anyhow::Context;
+use auscult::fetch::{Checksum, Fetcher, Remote, RemoteSize};
 use auscult_encoders::{Checkpoint, Encoder, KNOWN, KnownEncoder};
-use auscult_eval::fetch::{Checksum, Fetcher, Remote, RemoteSize};
 
 use crate::{fetching::FetchBar, front_ends, printer::Printer};
 

@@ -2,8 +2,7 @@
 
 use std::{collections::BTreeMap, fs::File, io::Read, path::Path};
 
-use super::{Domain, Label, Scored};
-use crate::{Error, Result};
+use super::{Domain, Error, Label, Result, Scored};
 
 /// One row: a score, and what the table says about its clip.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,14 +48,15 @@ impl ScoredClip {
 /// a column is missing or there twice, a clip is there twice, or a value is not what it should be,
 /// [`Error::ScoreNotFinite`] for NaN.
 pub fn read_scores(path: &Path) -> Result<Vec<ScoredClip>> {
+    let wrong = |source| Error::Read { path: path.to_owned(), source };
     if path.is_dir() {
-        return Err(Error::read(path)(std::io::Error::other("it is a folder; name a CSV file")));
+        return Err(wrong(std::io::Error::other("it is a folder; name a CSV file")));
     }
-    let file = File::open(path).map_err(Error::read(path))?;
+    let file = File::open(path).map_err(wrong)?;
     parse_scores(file, path)
 }
 
-pub(crate) fn parse_scores(input: impl Read, path: &Path) -> Result<Vec<ScoredClip>> {
+fn parse_scores(input: impl Read, path: &Path) -> Result<Vec<ScoredClip>> {
     let wrong = |line: u64, reason: String| Error::Table { path: path.to_owned(), line, reason };
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(input);
     let headers = reader.headers().map_err(|error| wrong(1, error.to_string()))?.clone();

@@ -2,8 +2,9 @@
 
 use std::{
     fs::{self, File, OpenOptions},
-    io::{Read, Write},
-    path::Path,
+    io::{self, Read, Write},
+    ops::ControlFlow,
+    path::{Path, PathBuf},
     sync::Arc,
     thread,
     time::Duration,
@@ -17,23 +18,62 @@ use ureq::{
     tls::{Certificate, RootCerts, TlsConfig},
 };
 
-use crate::{Error, Result};
+/// The result of fetching.
+pub type Result<T> = std::result::Result<T, Error>;
 
-/// A file that is to be had somewhere.
+/// Why a file could not be fetched.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The server cannot be reached, or sends something else.
+    #[error("cannot fetch {url}: {reason}")]
+    Download {
+        /// What was requested.
+        url: String,
+        /// What went wrong, and what to do.
+        reason: String,
+    },
+    /// The caller stopped it.
+    #[error(
+        "cannot fetch {url}: stopped; what has arrived is kept, and the next attempt goes on from there"
+    )]
+    Stopped {
+        /// What was requested.
+        url: String,
+    },
+    /// A file could not be read.
+    #[error("cannot read {}: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// A file could not be written.
+    #[error("cannot write {}: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+}
+
+/// A file somewhere else.
 #[derive(Debug, Clone, Copy)]
 pub struct Remote<'a> {
     /// Its address.
     pub url: &'a str,
     /// How many bytes it has.
     pub size: RemoteSize,
-    /// What to do if it cannot be had this way; a half-sentence.
+    /// What to do if it cannot be fetched; a half-sentence.
     pub advice: &'a str,
 }
 
 /// What is known of a file's size before it is fetched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemoteSize {
-    /// It has so many bytes.
+    /// This many bytes.
     Known(u64),
     /// As many as the server says, or sends; more than this is refused.
     AtMost(u64),
@@ -50,9 +90,9 @@ impl RemoteSize {
     }
 }
 
-/// Hears how many bytes are there, first of all from where a fetch goes on, and of how many (0 if
-/// nobody says); stops the fetch by returning `false`.
-pub type FetchProgress<'a> = dyn FnMut(u64, u64) -> bool + 'a;
+/// Is called with the bytes that have arrived, first of all with those of an earlier attempt, and
+/// the bytes there are (0 if unknown); may stop the fetch.
+pub type FetchProgress<'a> = dyn FnMut(u64, u64) -> ControlFlow<()> + 'a;
 
 /// A client for one host.
 #[derive(Debug)]
@@ -64,16 +104,16 @@ enum Failure {
     Broken(String),
     /// Trying again will not help.
     Refused(String),
-    /// The user wants it to stop.
+    /// The caller stopped it.
     Stopped,
     /// This machine.
     Here(Error),
 }
 
-/// A connection that brings nothing is tried again so often.
+/// How often a connection that brings nothing is tried again.
 const ATTEMPTS: usize = 4;
 
-/// And so long after the last time.
+/// The pause before that.
 const PAUSE: Duration = Duration::from_millis(300);
 
 impl Fetcher {
@@ -148,9 +188,7 @@ impl Fetcher {
                 Err(Failure::Broken(reason) | Failure::Refused(reason)) => {
                     return Err(failed(format!("{reason}; {advice}")));
                 }
-                Err(Failure::Stopped) => {
-                    return Err(failed("stopped; the same command goes on from here".to_owned()));
-                }
+                Err(Failure::Stopped) => return Err(Error::Stopped { url: (*url).to_owned() }),
                 Err(Failure::Here(error)) => return Err(error),
             }
         }
@@ -163,10 +201,11 @@ impl Fetcher {
         part: &Path,
         progress: &mut FetchProgress<'_>,
     ) -> std::result::Result<(), Failure> {
-        let here = |error| Failure::Here(write_error(part)(error));
+        let here = |source| Failure::Here(Error::Write { path: part.to_owned(), source });
         if let RemoteSize::Known(size) = remote.size {
             if length(part) == size {
-                progress(size, size);
+                // All of it is here: there is nothing to stop.
+                let _ = progress(size, size);
                 return Ok(());
             }
             if length(part) > size {
@@ -190,7 +229,9 @@ impl Fetcher {
             }
             416 if have > 0 => {
                 fs::remove_file(part).map_err(here)?;
-                return Err(Failure::Broken("what lay here was no part of it".to_owned()));
+                return Err(Failure::Broken(
+                    "the partial file here was not a part of it".to_owned(),
+                ));
             }
             status if status < 500 => {
                 return Err(Failure::Refused(format!("the server answers {status}")));
@@ -208,7 +249,7 @@ impl Fetcher {
         let mut output = output.map_err(here)?;
         let mut buffer = vec![0; 1 << 16];
         let mut done = start;
-        while progress(done, size.unwrap_or(0)) {
+        while progress(done, size.unwrap_or(0)).is_continue() {
             let count =
                 input.read(&mut buffer).map_err(|error| Failure::Broken(error.to_string()))?;
             if count == 0 {
@@ -263,7 +304,7 @@ impl Checksum {
     /// The sum of bytes, in hexadecimal digits.
     ///
     /// ```
-    /// use auscult_eval::fetch::Checksum;
+    /// use auscult::fetch::Checksum;
     ///
     /// assert_eq!(Checksum::Md5.of_bytes(b""), "d41d8cd98f00b204e9800998ecf8427e");
     /// ```
@@ -276,11 +317,12 @@ impl Checksum {
 }
 
 fn sum<D: Digest>(path: &Path) -> Result<String> {
-    let mut file = File::open(path).map_err(Error::read(path))?;
+    let wrong = |source| Error::Read { path: path.to_owned(), source };
+    let mut file = File::open(path).map_err(wrong)?;
     let mut hasher = D::new();
     let mut buffer = vec![0; 1 << 16];
     loop {
-        let count = file.read(&mut buffer).map_err(Error::read(path))?;
+        let count = file.read(&mut buffer).map_err(wrong)?;
         if count == 0 {
             break;
         }
@@ -291,9 +333,4 @@ fn sum<D: Digest>(path: &Path) -> Result<String> {
 
 fn hexadecimal(digest: &[u8]) -> String {
     digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
-}
-
-pub(crate) fn write_error(path: &Path) -> impl FnOnce(std::io::Error) -> Error {
-    let path = path.to_owned();
-    move |source| Error::Write { path, source }
 }

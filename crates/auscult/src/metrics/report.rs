@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use auscult_core::plural;
 use serde::Serialize;
 
 use super::{
     AsdkitNames, DecisionFigures, Decisions, Domain, F1OverThresholds, Figures, IntervalSettings,
-    Intervals, OfficialScores, ScoreSet, Scored, ScoredClip, SectionFigures, arithmetic_mean,
-    f1_over_thresholds, harmonic_mean,
+    Intervals, OfficialScores, Result, ScoreSet, Scored, ScoredClip, SectionFigures,
+    arithmetic_mean, f1_over_thresholds, harmonic_mean,
 };
-use crate::{Result, words::count};
 
 /// What a report is made with.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -111,7 +111,7 @@ fn sections(clips: &[ScoredClip]) -> Vec<((String, String), ScoreSet)> {
         }
         groups[place].1.push(scored);
     }
-    groups.into_iter().map(|(name, clips)| (name, ScoreSet::of_checked(clips))).collect()
+    groups.into_iter().map(|(name, clips)| (name, ScoreSet(clips))).collect()
 }
 
 /// Figures that have a mean over sections, by name.
@@ -181,7 +181,7 @@ fn remarks(
     if unlabelled > 0 {
         remarks.push(format!(
             "without a label and in no figure: {}; fill the column label to judge them",
-            count(unlabelled, "clip")
+            plural(unlabelled, "clip")
         ));
     }
     if pooled.normal == 0 || pooled.anomalous == 0 {
@@ -201,7 +201,7 @@ fn remarks(
     if !one_class.is_empty() {
         remarks.push(format!(
             "no official score: {} without both normal and anomalous clips: {}",
-            count(one_class.len(), "section"),
+            plural(one_class.len(), "section"),
             one_class.join(", ")
         ));
     }

@@ -7,7 +7,7 @@ use std::cmp::Ordering;
 /// # Examples
 ///
 /// ```
-/// use auscult_eval::metrics::auc;
+/// use auscult::metrics::auc;
 ///
 /// assert_eq!(auc(&[1.0, 2.0], &[2.0, 3.0]), Some(0.875));
 /// assert_eq!(auc(&[1.0], &[]), None);
@@ -21,6 +21,23 @@ pub fn auc(normal: &[f64], anomalous: &[f64]) -> Option<f64> {
     // Counted in half pairs: whole numbers, so that no digit is lost.
     let halves: u64 = curve.steps().map(|(from, to)| (to.0 - from.0) * (from.1 + to.1)).sum();
     Some(halves as f64 / (2.0 * pairs))
+}
+
+/// The AUC without each group of clips in turn; where that leaves nothing to compare, `whole`.
+///
+/// Clips are scores with the index of their group, below `groups`.
+pub fn auc_without_groups(
+    normal: &[(f64, usize)],
+    anomalous: &[(f64, usize)],
+    groups: usize,
+    whole: f64,
+) -> Vec<f64> {
+    let rest = |clips: &[(f64, usize)], group: usize| -> Vec<f64> {
+        clips.iter().filter(|(_, other)| *other != group).map(|(score, _)| *score).collect()
+    };
+    (0..groups)
+        .map(|group| auc(&rest(normal, group), &rest(anomalous, group)).unwrap_or(whole))
+        .collect()
 }
 
 /// Area under the ROC curve up to a share of false positives, standardised as `McClish` does: 0.5 is
@@ -92,10 +109,10 @@ impl Curve {
                     }
                 }
             };
-            while normal.get(false_alarms).is_some_and(|&score| score >= next) {
+            while normal.get(false_alarms).is_some_and(|score| is_reached(score, next)) {
                 false_alarms += 1;
             }
-            while anomalous.get(hits).is_some_and(|&score| score >= next) {
+            while anomalous.get(hits).is_some_and(|score| is_reached(score, next)) {
                 hits += 1;
             }
             points.push((false_alarms as u64, hits as u64));
@@ -108,6 +125,11 @@ impl Curve {
     }
 }
 
+/// What is not a number reaches every threshold, so that a curve always ends.
+fn is_reached(score: &f64, threshold: f64) -> bool {
+    score.partial_cmp(&threshold) != Some(Ordering::Less)
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -117,6 +139,22 @@ mod tests {
     fn scores() -> impl Strategy<Value = Vec<f64>> {
         // Few distinct values, so that ties are common.
         prop::collection::vec((0_i32..12).prop_map(f64::from), 1..30)
+    }
+
+    #[test]
+    fn what_is_not_a_number_ends_too() {
+        let odd = [f64::NAN, 1.0, -f64::NAN, f64::INFINITY];
+        assert!((0.0..=1.0).contains(&auc(&odd, &odd).unwrap()));
+        assert!(auc(&[f64::NAN], &[1.0, 2.0]).is_some());
+    }
+
+    #[test]
+    fn groups_leave_with_all_their_clips() {
+        let normal = [(1.0, 0), (2.0, 1), (3.0, 2)];
+        let anomalous = [(2.0, 0), (4.0, 1), (0.0, 2)];
+        // Without group 0: 4 and 0 against 2 and 3.
+        assert_eq!(auc_without_groups(&normal, &anomalous, 3, 0.7), [0.5, 0.25, 0.875]);
+        assert_eq!(auc_without_groups(&normal[..1], &anomalous[..1], 2, 0.7), [0.7, 1.0]);
     }
 
     proptest! {

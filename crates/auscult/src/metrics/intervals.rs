@@ -5,8 +5,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
-use super::{Domain, Label, ScoreSet, Scored, arithmetic_mean};
-use crate::{Error, Result};
+use super::{Domain, Error, Label, Result, ScoreSet, Scored, arithmetic_mean};
 
 /// A range that holds the true figure in 95 of 100 cases.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -37,14 +36,12 @@ impl IntervalSettings {
     ///
     /// # Errors
     ///
-    /// [`Error::Setting`] if it is out of range.
+    /// [`Error::Samples`] if it is out of range.
     pub fn check(self) -> Result<Self> {
         if (100..=1_000_000).contains(&self.samples) {
             return Ok(self);
         }
-        let got = self.samples.to_string();
-        let allowed = "100 to 1000000".to_owned();
-        Err(Error::Setting { setting: "bootstrap samples", allowed, got })
+        Err(Error::Samples { got: self.samples })
     }
 }
 
@@ -82,10 +79,16 @@ impl Intervals {
 ///
 /// `None` for fewer than two clips.
 pub fn jackknife_interval(value: f64, without: &[f64]) -> Option<Interval> {
-    let count = without.len() as f64;
-    let spread = squares(without)? * (count - 1.0) / count;
-    let half = students_t(without.len() - 1)? * spread.sqrt();
+    let half = students_t(without.len().checked_sub(1)?)? * jackknife_error(without)?;
     Some(Interval { low: value - half, high: value + half })
+}
+
+/// The standard error of a figure from its values without each clip, or each group of clips.
+///
+/// `None` for fewer than two.
+pub fn jackknife_error(without: &[f64]) -> Option<f64> {
+    let count = without.len() as f64;
+    Some((squares(without)? * (count - 1.0) / count).sqrt())
 }
 
 /// The half width the DCASE evaluators print: t * sqrt(sum of squares / (N (N - 1))).
@@ -105,8 +108,8 @@ fn squares(values: &[f64]) -> Option<f64> {
     (values.len() > 1).then(|| values.iter().map(|value| (value - mean).powi(2)).sum())
 }
 
-/// The two-sided 95 % point of Student's t.
-fn students_t(degrees: usize) -> Option<f64> {
+/// The two-sided 95 % point of Student's t; `None` without degrees of freedom.
+pub fn students_t(degrees: usize) -> Option<f64> {
     Some(StudentsT::new(0.0, 1.0, degrees as f64).ok()?.inverse_cdf(0.975))
 }
 
@@ -118,11 +121,7 @@ fn left_out(
     let clips = scores.clips();
     (0..clips.len())
         .into_par_iter()
-        .map(|index| {
-            let mut kept = clips.to_vec();
-            kept.remove(index);
-            figure(&ScoreSet::of_checked(kept))
-        })
+        .map(|index| figure(&scores.select((0..clips.len()).filter(|&other| other != index))))
         .collect()
 }
 
@@ -136,15 +135,14 @@ fn bootstrap(
         .into_par_iter()
         .map(|sample| {
             let mut random = Random::of(settings.seed, &[sample as u64]);
-            let drawn = strata.draw(&mut random);
-            figure(&ScoreSet::of_checked(drawn.map(|index| scores.clips()[index]).collect()))
+            figure(&scores.select(strata.draw(&mut random)))
         })
         .collect();
     percentiles(values?)
 }
 
-/// The 2.5 % and 97.5 % points, linear between values.
-pub(crate) fn percentiles(mut values: Vec<f64>) -> Option<Interval> {
+/// The 2.5 % and 97.5 % points, linear between values; `None` of nothing.
+pub fn percentiles(mut values: Vec<f64>) -> Option<Interval> {
     values.sort_by(f64::total_cmp);
     let last = values.len().checked_sub(1)?;
     let at = |share: f64| {
@@ -157,10 +155,12 @@ pub(crate) fn percentiles(mut values: Vec<f64>) -> Option<Interval> {
 }
 
 /// Indices of clips by label and domain: a draw keeps the number of each.
-pub(crate) struct Strata(Vec<Vec<usize>>);
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Strata(Vec<Vec<usize>>);
 
 impl Strata {
-    pub(crate) fn of(clips: &[Scored]) -> Self {
+    /// The strata of some clips.
+    pub fn of(clips: &[Scored]) -> Self {
         let domains = [None, Some(Domain::Source), Some(Domain::Target)];
         let kinds = [Label::Normal, Label::Anomaly]
             .into_iter()
@@ -174,7 +174,7 @@ impl Strata {
     }
 
     /// As many clips of each stratum as there are, with replacement.
-    pub(crate) fn draw<'a>(&'a self, random: &'a mut Random) -> impl Iterator<Item = usize> + 'a {
+    pub fn draw<'a>(&'a self, random: &'a mut Random) -> impl Iterator<Item = usize> + 'a {
         let places = self.0.iter().flat_map(|stratum| stratum.iter().map(move |_| stratum));
         places.map(|stratum| stratum[random.below(stratum.len())])
     }
@@ -219,6 +219,16 @@ mod tests {
         // t.ppf(0.975, 3) = 3.182446305284263
         assert!((official - 3.182_446_305_284_263 * (0.05_f64 / 12.0).sqrt()).abs() < 1e-9);
         assert_eq!(official_jackknife_half_width(&[0.5]), None);
+    }
+
+    #[test]
+    fn the_jackknife_error_of_a_mean_is_the_standard_error() {
+        let values = [1.0, 4.0, 2.0, 7.0];
+        let without: Vec<f64> = values.iter().map(|value| (14.0 - value) / 3.0).collect();
+        let variance = values.iter().map(|value| (value - 3.5_f64).powi(2)).sum::<f64>() / 3.0;
+        let error = jackknife_error(&without).unwrap();
+        assert!((error - (variance / 4.0).sqrt()).abs() < 1e-12);
+        assert_eq!((jackknife_error(&[0.5]), jackknife_interval(0.5, &[])), (None, None));
     }
 
     #[test]

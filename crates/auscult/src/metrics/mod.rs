@@ -1,10 +1,11 @@
-//! 1. From scores and labels to figures.
+//! From scores and labels to figures with intervals.
 //!
 //! Names say which clips are compared. Without anything else all normal clips stand against all
 //! anomalies; `_source` and `_target` are the normal clips of one domain against the anomalies of
 //! both (DCASE since 2022); `_same_domain` keeps both to the domain (DCASE 2021 and some papers).
 
 mod decisions;
+mod error;
 mod figures;
 mod intervals;
 mod means;
@@ -14,24 +15,23 @@ mod roc;
 mod scores_file;
 mod separation;
 
-pub(crate) use self::intervals::{Strata, percentiles};
 pub use self::{
     decisions::{DecisionFigures, Decisions, F1OverThresholds, f1_over_thresholds},
+    error::{Error, Result},
     figures::{AsdkitNames, Figures},
     intervals::{
-        Interval, IntervalSettings, Intervals, jackknife_interval, official_jackknife_half_width,
+        Interval, IntervalSettings, Intervals, Strata, jackknife_error, jackknife_interval,
+        official_jackknife_half_width, percentiles, students_t,
     },
     means::{arithmetic_mean, harmonic_mean},
     official::{OfficialScores, SectionFigures},
     report::{MetricsReport, ReportSettings, mean_over_sections},
-    roc::{auc, partial_auc, partial_auc_dcase2020},
+    roc::{auc, auc_without_groups, partial_auc, partial_auc_dcase2020},
     scores_file::{ScoredClip, read_scores},
     separation::{Separation, separation},
 };
 
 use serde::{Deserialize, Serialize};
-
-use crate::{Error, Result};
 
 /// The share of false positives up to which DCASE integrates the ROC curve (its p).
 pub const FALSE_POSITIVE_SHARE: f64 = 0.1;
@@ -151,8 +151,10 @@ impl ScoreSet {
         self
     }
 
-    /// A set made of clips of this one, which are finite already.
-    pub(crate) fn of_checked(clips: Vec<Scored>) -> Self {
-        Self(clips)
+    /// The clips at these indices, in this order, each as often as it is named; indices beyond the
+    /// last clip are left out.
+    #[must_use]
+    pub fn select(&self, indices: impl IntoIterator<Item = usize>) -> Self {
+        Self(indices.into_iter().filter_map(|index| self.0.get(index).copied()).collect())
     }
 }
