@@ -21,7 +21,7 @@ pub struct AutoencoderModelSettings {
     pub training: TrainingSettings,
     /// How errors become scores.
     pub score: ErrorScore,
-    /// Visits (or files, or blocks) are left out in so many parts; each part costs one training.
+    /// Visits (or files, or blocks) are left out in this many parts; each part costs one training.
     pub folds: usize,
 }
 
@@ -33,7 +33,7 @@ impl Default for AutoencoderModelSettings {
 
 /// Which clips each network is trained on, and for how long.
 ///
-/// Networks that score what they never heard have fewer clips than the model's own. They see them
+/// Networks that score clips they were not trained on have fewer clips than the model's own. They see them
 /// more often, so that all networks take the same number of steps: one that learnt less would make
 /// larger errors, and thresholds would be too high.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,7 +47,7 @@ pub struct TrainingPlan {
 /// One network.
 #[derive(Debug, Clone, PartialEq)]
 struct PlannedTraining {
-    heard: Vec<usize>,
+    clips: Vec<usize>,
     left_out: Vec<usize>,
     settings: TrainingSettings,
     steps: usize,
@@ -74,9 +74,9 @@ impl TrainingPlan {
             return Err(Error::setting("folds", "at least 2", autoencoder.folds));
         }
         let frames = spectrograms.axis_len() / autoencoder.training.form.bins();
-        let planned = |(left_out, heard): (Vec<usize>, Vec<usize>), training: TrainingSettings| {
-            let steps = training.steps(heard.len(), frames);
-            PlannedTraining { heard, left_out, settings: training, steps }
+        let planned = |(left_out, used): (Vec<usize>, Vec<usize>), training: TrainingSettings| {
+            let steps = training.steps(used.len(), frames);
+            PlannedTraining { clips: used, left_out, settings: training, steps }
         };
         let part = |at: usize, parts: usize| -> (Vec<usize>, Vec<usize>) {
             let clips = 0..spectrograms.len();
@@ -119,12 +119,12 @@ impl TrainingPlan {
 pub struct FittedAutoencoder {
     /// The model.
     pub model: Model,
-    /// The median score of clips by networks that never heard them over that of the clips the
+    /// The median score of clips by networks that were not trained on them over that of the clips the
     /// model's own network was trained on: 1 if what was learnt holds for other sound.
     pub left_out_ratio: f64,
     /// The share of the clips the model's own network was trained on that are above the threshold:
     /// hardly any, unless chance had more to say in the trainings than what was learnt.
-    pub heard_above: f64,
+    pub training_above: f64,
 }
 
 impl FittedAutoencoder {
@@ -139,7 +139,7 @@ impl FittedAutoencoder {
 
     /// Whether even sound the network knows is called anomalous more often than is promised.
     pub fn is_tight(&self) -> bool {
-        self.heard_above > f64::from(self.model.settings().false_alarm_rate)
+        self.training_above > f64::from(self.model.settings().false_alarm_rate)
     }
 }
 
@@ -148,7 +148,7 @@ impl FittedAutoencoder {
 /// The references of the model are the error profiles of the clips, each by a network that was
 /// trained without the clip's visit (or whatever `settings.calibration` leaves out): so their
 /// scores are those of unseen normal sound. All networks take the same number of steps. With
-/// [`CalibrationScheme::Split`] every third visit is kept out of the one network that is trained,
+/// [`CalibrationScheme::Split`] every third visit is left out of the one network that is trained,
 /// and only those clips calibrate. Front end, detector and weights of `settings` are replaced.
 ///
 /// # Errors
@@ -178,8 +178,8 @@ pub fn fit_model(
         of_folds.into_iter().flatten().collect()
     };
     left_out.sort_by_key(|(clip, _)| *clip);
-    let heard = profiles(&network, spectrograms, &plan.own.heard)?;
-    let left_out_ratio = median_score(&left_out) / median_score(&heard);
+    let trained_on = profiles(&network, spectrograms, &plan.own.clips)?;
+    let left_out_ratio = median_score(&left_out) / median_score(&trained_on);
     let network = Arc::new(network);
     let front_end = AutoencoderFrontEnd::new(Arc::clone(&network), length)?;
     let mut references = References::new(front_end.views(), front_end.axis().len());
@@ -195,8 +195,8 @@ pub fn fit_model(
         ..settings
     };
     let model = Model::fit(settings, references)?;
-    let heard_above = share_above(&model, &heard)?;
-    Ok(FittedAutoencoder { model, left_out_ratio, heard_above })
+    let training_above = share_above(&model, &trained_on)?;
+    Ok(FittedAutoencoder { model, left_out_ratio, training_above })
 }
 
 /// The share of clips that score above the threshold.
@@ -223,7 +223,7 @@ fn median_score(profiles: &[(usize, ClipVectors)]) -> f64 {
 /// Every third group calibrates a split, as in the core.
 const SPLIT: usize = 3;
 
-/// Errors are scores already: the references only tell what is normal.
+/// Errors are scores already: the references only say what is normal.
 fn detector(front_end: &AutoencoderFrontEnd) -> BeamSettings {
     BeamSettings {
         neighbours: 0,
@@ -239,8 +239,8 @@ fn train_on(
     watch: &Watch<'_>,
 ) -> Result<Autoencoder> {
     let (maps, domains) = (maps_of(spectrograms)?, domains_of(spectrograms));
-    let maps: Vec<&[f32]> = training.heard.iter().map(|&clip| maps[clip]).collect();
-    let domains: Vec<String> = training.heard.iter().map(|&clip| domains[clip].clone()).collect();
+    let maps: Vec<&[f32]> = training.clips.iter().map(|&clip| maps[clip]).collect();
+    let domains: Vec<String> = training.clips.iter().map(|&clip| domains[clip].clone()).collect();
     let trained = Autoencoder::train(&maps, &domains, &training.settings, watch)?;
     trained.with_score(score, &maps, &domains)
 }
@@ -308,14 +308,14 @@ mod tests {
             for fold in &plan.folds {
                 let most = plan.own.steps + plan.own.steps / 10;
                 assert!((plan.own.steps..=most).contains(&fold.steps), "{folds}: {}", fold.steps);
-                assert_eq!(fold.heard.len() + fold.left_out.len(), clips.len());
+                assert_eq!(fold.clips.len() + fold.left_out.len(), clips.len());
             }
             assert_eq!(plan.fewest_steps(), plan.own.steps);
             assert!(plan.epochs() > 10 * (folds + 1));
         }
         let split = TrainingPlan::new(&settings(CalibrationScheme::Split), &clips, &quick(10, 2));
         let split = split.unwrap();
-        assert_eq!((split.own.left_out.len(), split.own.heard.len()), (8, 16));
+        assert_eq!((split.own.left_out.len(), split.own.clips.len()), (8, 16));
         assert_eq!(split.fewest_steps(), quick(10, 2).training.steps(16, 20));
     }
 
@@ -329,17 +329,17 @@ mod tests {
         let fitted = of(CalibrationScheme::Visits);
         let ratio = fitted.left_out_ratio;
         assert!(ratio > 0.5 && !fitted.is_loose(), "{ratio}");
-        assert!(!fitted.is_tight(), "{}", fitted.heard_above);
+        assert!(!fitted.is_tight(), "{}", fitted.training_above);
         // Had the model's own network been a hundred times worse than those that set the threshold:
         let worse = |share: f32| {
             let errors = vec![100.0 * share; fitted.model.references().axis_len()];
             (0, ClipVectors::from_views(vec![(View::Mean, errors)]).unwrap())
         };
         let threshold = fitted.model.threshold().unwrap() as f32;
-        let heard = [worse(threshold), worse(0.0), worse(0.0), worse(threshold)];
-        let heard_above = share_above(&fitted.model, &heard).unwrap();
-        assert_eq!(heard_above.to_string(), "0.5");
-        assert!(FittedAutoencoder { heard_above, ..fitted }.is_tight());
+        let trained_on = [worse(threshold), worse(0.0), worse(0.0), worse(threshold)];
+        let training_above = share_above(&fitted.model, &trained_on).unwrap();
+        assert_eq!(training_above.to_string(), "0.5");
+        assert!(FittedAutoencoder { training_above, ..fitted }.is_tight());
         assert!(of(CalibrationScheme::Split).left_out_ratio.is_finite());
     }
 }

@@ -135,7 +135,7 @@ pub struct TrainingSettings {
     pub batch: usize,
     /// Step size of Adam.
     pub learning_rate: f64,
-    /// Share of the clips that is not trained on but tells how well unseen sound is reconstructed.
+    /// Share of the clips that is not trained on but shows how well unseen sound is reconstructed.
     pub validation_share: f64,
     /// Decides the first weights, the order of windows and which clips validate.
     pub seed: u64,
@@ -154,14 +154,14 @@ impl TrainingSettings {
         Self { form, epochs, batch, learning_rate: 1e-3, validation_share: 0.1, seed: 13_711 }
     }
 
-    /// Steps of a training on so many clips of so many frames.
+    /// Steps of a training on clips of this many frames each.
     pub fn steps(&self, clips: usize, frames: usize) -> usize {
         let used = clips - (clips as f64 * self.validation_share).round() as usize;
         let windows = used * (frames + 1).saturating_sub(FRAMES);
         windows.div_ceil(self.batch.max(1)) * self.epochs
     }
 
-    /// The same with as many epochs as so many clips need for at least so many steps.
+    /// The same with as many epochs as the clips need for at least `steps` steps.
     pub(crate) fn with_steps(&self, steps: usize, clips: usize, frames: usize) -> Self {
         let of_epoch = Self { epochs: 1, ..self.clone() }.steps(clips, frames).max(1);
         Self { epochs: steps.div_ceil(of_epoch).clamp(1, MOST_EPOCHS), ..self.clone() }

@@ -335,7 +335,7 @@ impl Encoder {
         described_safetensors(&self.tensors(checkpoint)?, &description)
     }
 
-    /// The configuration the tensors tell, in the words of the authors; BEATs never lacks its own.
+    /// The configuration that follows from the tensors, under the authors' names; BEATs never lacks its own.
     fn plain_config(&self) -> Value {
         let mut config = serde_json::json!({
             "embed_dim": self.width(), "depth": self.depth(), "num_heads": self.heads(),
@@ -498,7 +498,7 @@ impl<'a> LayerTokens<'a> {
     ///
     /// # Panics
     ///
-    /// If there are not so many.
+    /// If there are fewer.
     pub fn numbered(&self, index: usize) -> &'a [f32] {
         &self.values[index * self.stride..index * self.stride + self.width]
     }

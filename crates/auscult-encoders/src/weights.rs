@@ -59,7 +59,7 @@ impl<'a> Weights<'a> {
         self.checkpoint.shape(&self.stored(name)?)
     }
 
-    /// The shape of a tensor that must be there with so many axes.
+    /// The shape of a tensor that must be there with this many axes.
     pub(crate) fn shape_of<const N: usize>(&self, name: &str) -> Result<[usize; N]> {
         let missing = || Error::Missing { tensor: name.to_owned(), expected: vec![0; N] };
         let shape = self.shape(name).ok_or_else(missing)?;

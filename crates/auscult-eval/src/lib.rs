@@ -11,7 +11,7 @@
 //! 7. [`run`]: systems on data sets, and tables, pages and files from it.
 //!
 //! Beside them [`fetch`] brings large files from elsewhere, for data sets and encoders, and [`problems`]
-//! tells of files that cannot be used.
+//! lists files that cannot be used.
 
 mod counts;
 pub mod datasets;

@@ -140,7 +140,7 @@ impl Protocol {
         Ok(protocol)
     }
 
-    /// Refuses settings of systems that nothing looks at; only the text tells what was written.
+    /// Refuses settings of systems that nothing looks at; only the text says what was written.
     fn refuse_without_effect(&self, text: &str) -> std::result::Result<(), String> {
         let written: toml::Table =
             toml::from_str(text).map_err(|error| in_one_line(text, &error))?;
@@ -186,7 +186,7 @@ impl Protocol {
         }
         for system in &self.systems {
             system.check().map_err(|error| format!("{:?}: {error}", system.name))?;
-            // A number under a key that is no part of a data set would never be shown.
+            // A number under a key that is not a part of a data set would never be shown.
             let is_part = |key: &str| {
                 let (dataset, set) = key.split_once('/').unwrap_or((key, ""));
                 match DatasetKind::from_str(dataset) {
@@ -205,7 +205,7 @@ impl Protocol {
                 system.members.iter().find(|member| !names.contains(member.as_str()))
             {
                 return Err(format!(
-                    "{:?} is made of {missing:?}, which is no system here",
+                    "{:?} is made of {missing:?}, which is not a system of this protocol",
                     system.name
                 ));
             }
@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn mistakes_are_told() {
+    fn mistakes_are_refused_with_the_reason() {
         let head = "name = 'a'\ntitle = 'b'\ndatasets = ['folder']\n";
         for (text, message) in [
             ("", "nothing to run"),

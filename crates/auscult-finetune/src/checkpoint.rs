@@ -55,7 +55,7 @@ impl RunIdentity {
         Self { version, encoder, fingerprint, clips, classes, origin, clip_seconds, settings }
     }
 
-    /// What differs from another run, in words.
+    /// What differs from another run, as a sentence.
     fn difference(&self, other: &Self) -> Option<String> {
         let differs = |what: &str, ours: &str, theirs: &str| {
             (ours != theirs).then(|| format!("it is of {what} {theirs}, this run of {ours}"))
@@ -85,7 +85,7 @@ impl RunIdentity {
         let differs = differs.unwrap_or_else(|| "the clips come in another order".to_owned());
         let (ours, theirs) = (&self.origin.options, &other.origin.options);
         let names: BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
-        let words = |options: &BTreeMap<String, String>| {
+        let listed = |options: &BTreeMap<String, String>| {
             let changed = names.iter().filter(|&&name| ours.get(name) != theirs.get(name));
             let shown = changed.map(|&name| match options.get(name) {
                 Some(value) => format!("{name} {value}"),
@@ -96,7 +96,7 @@ impl RunIdentity {
         Some(if ours == theirs {
             differs
         } else {
-            format!("it is of {}, this run of {}: {differs}", words(theirs), words(ours))
+            format!("it is of {}, this run of {}: {differs}", listed(theirs), listed(ours))
         })
     }
 }
@@ -178,11 +178,13 @@ pub(super) fn load(
         |reason: String| Error::Foreign { path: path.to_owned(), reason, advice: ANOTHER_FOLDER };
     let bytes = fs::read(path).map_err(|error| wrong(error.to_string()))?;
     let damaged = |error: safetensors::SafeTensorError| {
-        wrong(format!("it is no checkpoint, or damaged ({error}); remove it to begin again"))
+        wrong(format!(
+            "it is not a checkpoint, or it is damaged ({error}); remove it to begin again"
+        ))
     };
     let (_, metadata) = SafeTensors::read_metadata(&bytes).map_err(damaged)?;
     let header = metadata.metadata().as_ref().and_then(|entries| entries.get(KEY));
-    let header = header.ok_or_else(|| foreign("it is no checkpoint of a run".to_owned()))?;
+    let header = header.ok_or_else(|| foreign("it is not a checkpoint of a run".to_owned()))?;
     let senseless = |error: serde_json::Error| wrong(format!("its header makes no sense: {error}"));
     let header: serde_json::Value = serde_json::from_str(header).map_err(senseless)?;
     let version = &header["identity"]["version"];

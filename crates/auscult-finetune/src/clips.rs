@@ -9,7 +9,7 @@ pub trait LabelledClips: Sync {
     /// What a clip is called, in messages.
     fn name(&self, clip: usize) -> String;
 
-    /// The label of each clip: what is told apart.
+    /// The label of each clip: the classes to distinguish.
     fn labels(&self) -> &[String];
 
     /// The samples of a clip, mono at 16 kHz.
@@ -25,7 +25,7 @@ pub trait LabelledClips: Sync {
     }
 }
 
-/// What chose the clips of a run: kept with it, and named where a run would go on with others.
+/// What chose the clips of a run: stored with it, and named where a run would go on with others.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClipOrigin {
     /// The channel that is taken; a run goes on with the same one only.

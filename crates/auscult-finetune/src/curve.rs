@@ -59,7 +59,7 @@ pub(super) fn read(path: &Path, steps: usize) -> Result<Vec<StepFacts>> {
     match curve {
         Some(curve) if curve.len() == steps => Ok(curve),
         _ => Err(wrong(format!(
-            "it is no table of the {steps} steps before the checkpoint; {advice}"
+            "it is not a table of the {steps} steps before the checkpoint; {advice}"
         ))),
     }
 }

@@ -1,4 +1,4 @@
-//! What is told apart: one class a section, or a combination of attributes.
+//! What is learnt to be distinguished: one class a section, or a combination of attributes.
 
 use std::collections::BTreeMap;
 
@@ -33,7 +33,7 @@ impl Classes {
             let found = counts.keys().next().copied().unwrap_or("none");
             return Err(Error::Labels {
                 reason: format!("{} clips of one class only ({found})", labels.len()),
-                advice: "fine-tuning tells classes apart: give clips of other machines, sections \
+                advice: "fine-tuning learns to distinguish classes: give clips of other machines, sections \
                          or attributes",
             });
         }

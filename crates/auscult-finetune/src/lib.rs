@@ -2,7 +2,7 @@
 //!
 //! # Modules
 //!
-//! 1. `settings`, `clips`, `labels`: every number, what is learnt from, and what is told apart.
+//! 1. `settings`, `clips`, `labels`: every number, what is learnt from, and which classes are distinguished.
 //! 2. `plan`, `parameters`: an encoder's shape and its arrays.
 //! 3. `compute`, `augment`, `network`, `head`, `step`: a batch of clips becomes a loss and gradients.
 //! 4. `optimiser`: gradients become smaller losses.

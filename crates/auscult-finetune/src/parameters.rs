@@ -30,7 +30,7 @@ pub(super) const HEAD: &str = "head.";
 /// What the names of low-rank additions begin with.
 pub(super) const LORA: &str = "lora.";
 
-/// The head looks at tokens through so many times fewer values.
+/// How many times fewer values the head sees of tokens.
 const BOTTLENECK: usize = 16;
 
 impl Parameters {

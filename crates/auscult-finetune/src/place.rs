@@ -1,4 +1,4 @@
-//! Where a run is kept, and whether it may be there.
+//! Where a run is stored, and whether it may be there.
 
 use std::{
     fs::{File, TryLockError},
@@ -12,7 +12,7 @@ use auscult_encoders::Encoder;
 use super::Compute;
 use crate::{Error, Result};
 
-/// Where a run is kept and when it ends early.
+/// Where a run is stored and when it ends early.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RunPlace {
     /// The run's folder; a run that was stopped in it goes on.

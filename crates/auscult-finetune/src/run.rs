@@ -79,7 +79,7 @@ const SETTINGS: &str = "settings.json";
 /// # Errors
 ///
 /// If a setting is out of range, labels cannot be learnt, the device is not there, clips cannot be
-/// trained on, the loss is no number, or the folder cannot be written, is in use or holds another
+/// trained on, the loss is not a number, or the folder cannot be written, is in use or holds another
 /// run. The last checkpoint stays.
 pub fn finetune(
     checkpoint: &Checkpoint,

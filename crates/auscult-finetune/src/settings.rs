@@ -38,7 +38,7 @@ pub struct FinetuneSettings {
     pub mask_share: f64,
     /// What of the encoder is trained.
     pub adaptation: Adaptation,
-    /// How the moments of gradients are kept.
+    /// How the moments of gradients are stored.
     pub moments: MomentStorage,
     /// A class with fewer clips is refused.
     pub least_clips: usize,
@@ -93,7 +93,7 @@ impl std::str::FromStr for LoraTarget {
     }
 }
 
-/// How moments of gradients are kept.
+/// How moments of gradients are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MomentStorage {

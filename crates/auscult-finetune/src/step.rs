@@ -85,7 +85,7 @@ fn forward(
     let tokens = layers.pop().unwrap_or_else(|| batch.tensor(device, precision));
     drop(layers);
     let [_, count, _] = tokens.dims();
-    // The class token of EAT is no patch.
+    // The class token of EAT is not a patch.
     let first = usize::from(plan.architecture == auscult_encoders::Architecture::Eat);
     let tokens = tokens.narrow(1, first, count - first);
     let mut head = Head::new(leaves, statistics);

@@ -21,7 +21,7 @@ pub(super) struct ClassFacts {
 /// Each class with its clips.
 pub(super) type ClassList = BTreeMap<String, ClassFacts>;
 
-/// Clips between two words to whoever watches.
+/// Clips between two reports to the caller.
 const AT_ONCE: usize = 128;
 
 /// Samples of a patch: sixteen frames every 10 ms.
@@ -81,7 +81,7 @@ fn digest(clips: &dyn LabelledClips, clip: usize) -> std::result::Result<blake3:
     Ok(hasher.finalize())
 }
 
-/// Refuses, in words, samples that teach nothing.
+/// Refuses samples that teach nothing, with the reason.
 pub(super) fn check(samples: &[f32]) -> std::result::Result<(), String> {
     let got = samples.len();
     if got < LEAST_SAMPLES {
@@ -99,7 +99,7 @@ pub(super) fn check(samples: &[f32]) -> std::result::Result<(), String> {
     }
 }
 
-/// What differs between the classes of a run's beginning and now, in words.
+/// What differs between the classes of a run's beginning and now, as a sentence.
 pub(super) fn difference(then: &ClassList, now: &ClassList) -> Option<String> {
     let changed = then.iter().find_map(|(name, then)| match now.get(name) {
         None => Some(format!("class {name:?} ({} clips) is not there any more", then.clips)),

@@ -33,7 +33,7 @@ pub(crate) fn hertz(range: &Range<f64>) -> String {
     }
 }
 
-/// The sign that stands for a verdict beside its word; none is told by colour alone.
+/// The sign that stands for a verdict beside its word; none is shown by colour alone.
 pub(crate) fn verdict_sign(verdict: Option<Verdict>) -> &'static str {
     match verdict {
         Some(Verdict::Normal) => "\u{25cf}",
@@ -53,8 +53,8 @@ pub(crate) fn verdict_class(verdict: Option<Verdict>) -> &'static str {
     verdict.map_or("unscored", Verdict::name)
 }
 
-/// A view in words.
-pub(crate) fn view_words(view: View) -> &'static str {
+/// What a view sees of a clip.
+pub(crate) fn view_phrase(view: View) -> &'static str {
     match view {
         View::Mean => "on average over the clip",
         View::Max => "at its loudest",

@@ -35,7 +35,7 @@ pub enum Error {
     },
     /// The caller stopped it.
     #[error(
-        "cannot fetch {url}: stopped; what has arrived is kept, and the next attempt goes on from there"
+        "cannot fetch {url}: stopped; what has arrived stays, and the next attempt goes on from there"
     )]
     Stopped {
         /// What was requested.

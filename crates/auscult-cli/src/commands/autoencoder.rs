@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &FitArguments, printer: &Printer) -> anyhow::Result
 /// Why the threshold may not be what it seems.
 fn doubt(fitted: &FittedAutoencoder) -> Option<String> {
     if fitted.is_tight() {
-        let above = 100.0 * fitted.heard_above;
+        let above = 100.0 * fitted.training_above;
         return Some(format!(
             "the threshold is tight: {above:.0} % of the clips the model's own network was trained on are above it, \
              because short trainings end differently by chance; give more --epochs"

@@ -120,7 +120,7 @@ fn scoring_with_other_weights_is_refused_with_both_names() {
     sandbox.write("other.safetensors", bytes);
     let ran = run(&sandbox, "score m check --encoder other.safetensors").exits(2);
     let ran = ran.says("the model was made with ced-tiny (a765b270756a)");
-    assert!(ran.stderr.contains("the weights at hand are ced-tiny ("), "{ran:#?}");
+    assert!(ran.stderr.contains("the weights here are ced-tiny ("), "{ran:#?}");
     assert!(ran.stderr.contains(" in other.safetensors; give the ones"), "{ran:#?}");
 }
 

@@ -53,12 +53,13 @@ fn rows_without_a_file_are_named() {
 #[test]
 fn more_neighbours_than_references_are_told() {
     let sandbox = with_folder();
-    let told = "500 neighbours were asked for and a reference has 7 others in pump: all of them count, as with 7";
+    let told =
+        "neighbours = 500, but a reference has 7 others in pump: all of them count, as with 7";
     let ran = sandbox.run(&format!("{EVAL} --neighbours 500 --json")).exits(0).says(told);
     assert_eq!(json(&ran.stdout)["remarks"][0], told);
     for options in ["--neighbours 7", "--back-end gmm", ""] {
         let ran = sandbox.run(&format!("{EVAL} {options}")).exits(0);
-        assert!(!ran.stderr.contains("were asked for"), "{options}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("but a reference has"), "{options}: {}", ran.stderr);
     }
     sandbox.write(
         "p.toml",
@@ -66,7 +67,7 @@ fn more_neighbours_than_references_are_told() {
          [[system]]\nname = 'a'\nneighbours = 9\n",
     );
     let ran = sandbox.run("bench run p.toml --data data --out run --samples 0").exits(0);
-    assert!(ran.stdout.contains("- folder: 9 neighbours were asked for"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("- folder: neighbours = 9, but a reference has"), "{}", ran.stdout);
 }
 
 #[test]

@@ -128,7 +128,7 @@ fn what_cannot_be_trained_on_is_told_before_the_first_step() {
         ("--clip-seconds 0.5", "--clip-seconds must be 1 to 30, for ced 1 to 10.08, got 0.5"),
         ("--clip-seconds 20", "clip length must be 1 to 10.08 seconds for ced-tiny"),
         ("--margin 3", "margin must be 0 to 1.5, got 3"),
-        ("--least-clips 9", "class \"fan 00\" has 8 clips, at least 9 are asked for, and 1 other"),
+        ("--least-clips 9", "class \"fan 00\" has 8 clips, at least 9 are needed, and 1 other"),
         ("--out syn", "syn is the data themselves"),
         ("--out syn/fan/train", "syn/fan/train holds recordings"),
         ("--out syn/fan", "syn/fan holds recordings"),

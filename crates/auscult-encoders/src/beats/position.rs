@@ -1,4 +1,4 @@
-//! The convolution that tells BEATs' tokens where they are.
+//! The convolution that gives BEATs' tokens their places.
 
 use auscult_kernels::{
     Epilogue, Isa, PANEL, PackedMatrix, Rows, RowsMut, add_rows, layer_norm_rows, multiply,

@@ -60,7 +60,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Contents> {
 fn entries(bytes: &[u8]) -> Result<HashMap<String, Range<usize>>> {
     let refused = |error: &dyn std::fmt::Display| {
         let length = bytes.len();
-        // The table stands at the end: what was cut off cannot be told.
+        // The table stands at the end: how much was cut off is unknown.
         let reason = format!("a damaged zip of {length} bytes, truncated perhaps: {error}");
         Error::format(reason)
     };

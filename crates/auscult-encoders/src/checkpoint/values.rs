@@ -16,7 +16,7 @@ pub(crate) enum Storage {
     Int8 {
         factor: f32,
     },
-    /// Something weights are not stored in; an error only when it is asked for.
+    /// Something weights are not stored in; an error only when it is read.
     Other(String),
 }
 

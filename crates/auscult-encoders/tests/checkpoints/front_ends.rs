@@ -99,7 +99,7 @@ fn other_weights_than_the_models_are_refused_with_both_names() {
         .unwrap_err()
         .to_string();
     assert!(error.contains("the model was made with beats-2x24 ("), "{error}");
-    assert!(error.contains("the weights at hand are beats-2x24 ("), "{error}");
+    assert!(error.contains("the weights here are beats-2x24 ("), "{error}");
     assert!(error.contains(&format!(") in {};", path.display())), "{error}");
 
     let error = library().build(&identity, length(1.0)).unwrap_err().to_string();

@@ -21,7 +21,7 @@ pub enum Regimes {
 /// Variances are those of normal clips in the population form. `None` where a ratio has no
 /// denominator.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[expect(missing_docs, reason = "names are the quantities of the appendix in words")]
+#[expect(missing_docs, reason = "names are the quantities of the appendix spelled out")]
 pub struct Summary {
     pub bands: usize,
     pub variance_global: f64,

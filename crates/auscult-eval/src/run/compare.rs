@@ -110,7 +110,7 @@ pub fn compare(
 
 fn pair(first: (&SectionResult, &str), second: (&SectionResult, &str)) -> Option<Pair> {
     // A normal clip and an anomaly may have the same base name (MIMII), as may clips of different
-    // folders: the order they come in tells them apart.
+    // folders: their order distinguishes them.
     type Key = (String, Label, usize);
     let scores = |(section, system): (&SectionResult, &str)| -> Option<BTreeMap<Key, Scored>> {
         let found = section.systems.iter().find(|result| result.system == system)?;

@@ -64,7 +64,7 @@ impl fmt::Display for FrontEndName {
     }
 }
 
-/// Makes a front end from what a protocol says of it, or says why it cannot.
+/// Makes a front end from what a protocol says of it, or returns the reason why it cannot.
 pub type FrontEndMaker<'a> =
     dyn Fn(&FrontEndName, ClipLength) -> Result<Arc<dyn FrontEnd>, String> + Sync + 'a;
 
@@ -72,7 +72,7 @@ pub type FrontEndMaker<'a> =
 ///
 /// # Errors
 ///
-/// In words, if the core does not bring the front end.
+/// The reason, if it is not a front end of the core.
 pub fn built_in_front_end(
     front_end: &FrontEndName,
     length: ClipLength,
@@ -80,7 +80,7 @@ pub fn built_in_front_end(
     let FrontEndName { name, convention, precision } = front_end;
     if precision.is_some() {
         return Err(format!(
-            "precision is for encoders (ced, beats, eat) and {name} is none; leave it out"
+            "precision is for encoders (ced, beats, eat) and {name} is not one; leave it out"
         ));
     }
     if name == SpectrogramFrontEnd::NAME {
@@ -106,10 +106,10 @@ pub fn identities(
         .collect()
 }
 
-/// The encoders among front ends, in words: `ced-tiny, fingerprint a765..., layer 8, f32`.
-pub(super) fn encoder_words(identity: &FrontEndIdentity) -> Vec<String> {
+/// The encoders among front ends, for people: `ced-tiny, fingerprint a765..., layer 8, f32`.
+pub(super) fn describe_encoders(identity: &FrontEndIdentity) -> Vec<String> {
     if let Some(members) = identity.members() {
-        return members.iter().flat_map(encoder_words).collect();
+        return members.iter().flat_map(describe_encoders).collect();
     }
     let text = |name: &str| identity.settings.get(name).and_then(|value| value.as_str());
     let (Some(encoder), Some(fingerprint)) = (text("encoder"), text("fingerprint")) else {
@@ -151,15 +151,15 @@ mod tests {
                 "encoder": "ced-tiny", "fingerprint": "ab", "layers": [4, 8], "precision": "int16"
             }),
         };
-        let told = "ced-tiny, fingerprint ab, layer 4 and 8, int16";
-        assert_eq!(encoder_words(&encoder), [told]);
+        let expected = "ced-tiny, fingerprint ab, layer 4 and 8, int16";
+        assert_eq!(describe_encoders(&encoder), [expected]);
         let plain =
             FrontEndIdentity { name: "mfcc".to_owned(), settings: serde_json::json!({"bins": 40}) };
-        assert!(encoder_words(&plain).is_empty());
+        assert!(describe_encoders(&plain).is_empty());
         let both = FrontEndIdentity {
             name: "ced+mfcc".to_owned(),
             settings: serde_json::json!({ "members": [encoder, plain] }),
         };
-        assert_eq!(encoder_words(&both), [told]);
+        assert_eq!(describe_encoders(&both), [expected]);
     }
 }

@@ -1,11 +1,11 @@
-//! Names that tell the test clips of a section apart.
+//! Names that distinguish the test clips of a section.
 
 use std::collections::BTreeMap;
 
 use crate::datasets::DatasetClip;
 
 /// The base name of each clip; where several have the same (`normal/0.wav`, `anomaly/0.wav`), with
-/// as many folders before it as tell them apart.
+/// as many folders before it as distinguish them.
 pub(super) fn distinct_names(clips: &[&DatasetClip]) -> Vec<String> {
     let paths: Vec<Vec<String>> = clips.iter().map(|clip| path_of(clip)).collect();
     let deepest = paths.iter().map(Vec::len).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Local scales that ask for more neighbours than there are.
+//! Local scales of more neighbours than there are.
 
 use std::collections::BTreeSet;
 
@@ -24,7 +24,7 @@ pub fn too_many_neighbours(dataset: &Dataset, systems: &[SystemSettings]) -> Opt
             else {
                 continue;
             };
-            // A memory of one has no neighbours at all, and that is told elsewhere.
+            // A memory of one has no neighbours at all, and that is reported elsewhere.
             if others == 0 || wanted <= others {
                 continue;
             }
@@ -42,7 +42,7 @@ pub fn too_many_neighbours(dataset: &Dataset, systems: &[SystemSettings]) -> Opt
     };
     let place = if name.is_empty() { String::new() } else { format!(" in {name}") };
     Some(format!(
-        "{wanted} neighbours were asked for and a reference has {others} others{place}: all of them count, as with \
+        "neighbours = {wanted}, but a reference has {others} others{place}: all of them count, as with \
          {others}{elsewhere}"
     ))
 }

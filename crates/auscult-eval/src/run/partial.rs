@@ -95,9 +95,9 @@ mod tests {
 
     #[test]
     fn clips_without_a_label_are_missing_where_others_have_one() {
-        let told = |labelled| of_year(Year::Y2023, Set::Development, &[&fan(labelled)]).unwrap();
-        assert_eq!(told(200), "1 of 7 machines");
-        assert_eq!(told(182), "1 of 7 machines, 182 of 200 test clips");
-        assert_eq!(told(0), "1 of 7 machines", "nothing is judged, and that is said elsewhere");
+        let lacking = |labelled| of_year(Year::Y2023, Set::Development, &[&fan(labelled)]).unwrap();
+        assert_eq!(lacking(200), "1 of 7 machines");
+        assert_eq!(lacking(182), "1 of 7 machines, 182 of 200 test clips");
+        assert_eq!(lacking(0), "1 of 7 machines", "nothing is judged, and that is said elsewhere");
     }
 }

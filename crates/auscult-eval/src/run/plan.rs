@@ -52,7 +52,7 @@ impl RunPlan {
     /// How this run differs from the one a folder is of, in words; nothing if it is the same, or the
     /// folder is of none.
     ///
-    /// A front end that could not be made then or now makes no difference: a run may be taken up
+    /// A front end that could not be made then or now makes no difference: a run may be continued
     /// after weights were fetched.
     ///
     /// # Errors
@@ -165,15 +165,15 @@ fn read(folder: &Path) -> Result<Option<Found>> {
     Ok(None)
 }
 
-/// Words of a protocol that change no number.
-const WORDS: [&str; 3] = ["title", "paper", "about"];
+/// Texts of a protocol that change no number.
+const TEXTS: [&str; 3] = ["title", "paper", "about"];
 
 fn protocol_differences(found: &Value, now: &Value) -> Vec<String> {
     let nothing = serde_json::Map::new();
     let (found, now) = (found.as_object().unwrap_or(&nothing), now.as_object().unwrap_or(&nothing));
     let names: BTreeSet<&String> = found.keys().chain(now.keys()).collect();
     let mut differences = Vec::new();
-    for name in names.into_iter().filter(|name| !WORDS.contains(&name.as_str())) {
+    for name in names.into_iter().filter(|name| !TEXTS.contains(&name.as_str())) {
         let (there, here) = (found.get(name), now.get(name));
         match (there, here) {
             _ if there == here => {}
@@ -203,19 +203,19 @@ fn system_differences(there: &[Value], here: &[Value]) -> String {
     };
     let changed = here.iter().filter(|(name, now)| there.get(*name).is_some_and(|was| was != *now));
     let changed: Vec<String> = changed.map(|(name, _)| name.clone()).collect();
-    let told = [
+    let differences = [
         ("only there", only(&there, &here)),
         ("only now", only(&here, &there)),
         ("with other settings there", changed),
     ];
-    let told: Vec<String> = told
+    let differences: Vec<String> = differences
         .iter()
         .filter(|(_, names)| !names.is_empty())
         .map(|(what, names)| format!("{what}: {}", names.join(", ")))
         .collect();
-    if told.is_empty() {
+    if differences.is_empty() {
         "systems in another order there".to_owned()
     } else {
-        format!("systems {}", told.join("; "))
+        format!("systems {}", differences.join("; "))
     }
 }

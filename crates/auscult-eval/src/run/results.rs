@@ -27,7 +27,7 @@ pub struct RunFacts {
     pub program: String,
     /// Processor and cores.
     pub machine: String,
-    /// When it ended, if that is to be told.
+    /// When it ended, if that is to be shown.
     pub date: String,
     /// Each data set with a fingerprint of its names and labels.
     pub data: BTreeMap<String, String>,
@@ -247,12 +247,12 @@ fn row(
     let without_label = sections.iter().flat_map(|section| &section.clips);
     let without_label = without_label.filter(|clip| clip.label.is_none()).count();
     let one_class = || {
-        let words = score.is_none().then(|| one_sided(&figures))?;
+        let missing = score.is_none().then(|| one_sided(&figures))?;
         if without_label == 0 {
-            return Some(words);
+            return Some(missing);
         }
         let (clips, advice) = (plural(without_label, "test clip"), dataset.advice_on_labels());
-        Some(format!("{words}; without a label: {clips}; {advice}"))
+        Some(format!("{missing}; without a label: {clips}; {advice}"))
     };
     let problem = sections.iter().find_map(problem_of).or_else(unlabelled).or_else(one_class);
     let partial = partial(dataset, set, sections);

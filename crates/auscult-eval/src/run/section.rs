@@ -75,7 +75,7 @@ pub struct SectionResult {
     pub clips: Vec<TestClip>,
     /// What each system made of it.
     pub systems: Vec<SystemResult>,
-    /// Diagnostics that were asked for.
+    /// Requested diagnostics.
     #[serde(default)]
     pub diagnostics: Vec<DiagnosticsResult>,
     /// Files that could not be used.

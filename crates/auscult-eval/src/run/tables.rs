@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use super::{
     DiagnosticsRow, MissingFrontEnd, ResultRow, RunResults,
-    front_ends::encoder_words,
+    front_ends::describe_encoders,
     sweep_table::{SweepTable, legend, sweep_tables},
 };
 use crate::datasets::DatasetKind;
@@ -89,8 +89,8 @@ pub(super) fn facts(results: &RunResults) -> Vec<String> {
         add("data", &format!("{dataset}, fingerprint of names and labels {fingerprint}"));
     }
     for (called, identity) in &facts.front_ends {
-        for words in encoder_words(identity) {
-            add("encoder", &format!("{called}: {words}"));
+        for encoder in describe_encoders(identity) {
+            add("encoder", &format!("{called}: {encoder}"));
         }
     }
     lines
@@ -214,7 +214,7 @@ pub(super) const DIAGNOSTICS_COLUMNS: [(&str, &str); 18] = [
     ("gap sub", "the same of bands"),
     ("d' glob", "the gap in standard deviations of normal scores, of global matching"),
     ("d' sub", "the same of bands"),
-    ("d' ratio", "d' of bands over d' of global matching; above 1 bands tell better"),
+    ("d' ratio", "d' of bands over d' of global matching; above 1 bands separate better"),
     ("with DMM", "d' of bands on both views over that of global matching on the mean view"),
     (
         "Prop. 1 holds",
@@ -357,7 +357,7 @@ fn escape(text: &str) -> String {
     out
 }
 
-fn line(text: &mut String, words: std::fmt::Arguments<'_>) {
+fn line(text: &mut String, line: std::fmt::Arguments<'_>) {
     // Writing to a string cannot fail.
-    let _ = writeln!(text, "{words}");
+    let _ = writeln!(text, "{line}");
 }

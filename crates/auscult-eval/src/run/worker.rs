@@ -29,9 +29,9 @@ use crate::{
     systems::{self, BackEnd, Networks, SectionVectors, SystemScores, SystemSettings, fuse},
 };
 
-/// Hears how a run goes.
+/// Follows a run.
 pub trait RunProgress: Sync {
-    /// A section begins, with so many clips to read in all.
+    /// A section begins, with the number of clips to read.
     fn section(&self, name: &str, clips: usize);
 
     /// A clip's vectors are there.
@@ -41,7 +41,7 @@ pub trait RunProgress: Sync {
     fn is_stopped(&self) -> bool;
 }
 
-/// How sound is read and where things are kept.
+/// How sound is read and where things are stored.
 #[expect(missing_debug_implementations, reason = "functions have none")]
 pub struct RunSettings<'a> {
     /// Length and rate of clips.
@@ -54,7 +54,7 @@ pub struct RunSettings<'a> {
     pub out: Option<&'a Path>,
     /// Makes front ends.
     pub front_ends: &'a FrontEndMaker<'a>,
-    /// Hears how it goes.
+    /// Follows the run.
     pub progress: &'a dyn RunProgress,
 }
 
@@ -84,8 +84,8 @@ pub struct MissingFrontEnd {
 ///
 /// # Errors
 ///
-/// If a setting is out of range or a finished section cannot be kept. What a single system or file
-/// cannot do is told in the results.
+/// If a setting is out of range or a finished section cannot be stored. What a single system or file
+/// cannot do is in the results.
 pub fn evaluate(
     dataset: &Dataset,
     systems: &[SystemSettings],
@@ -226,7 +226,7 @@ impl Work<'_> {
         let mut scores: BTreeMap<&str, std::result::Result<SystemScores, String>> = BTreeMap::new();
         for system in self.systems.iter().filter(|system| system.back_end != BackEnd::Fusion) {
             scores.insert(&system.name, self.score(system, &vectors, &networks));
-            // A system that was stopped half way is no result.
+            // A system that was stopped half way is not a result.
             if self.settings.progress.is_stopped() {
                 return None;
             }

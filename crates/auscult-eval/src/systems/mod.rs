@@ -42,7 +42,7 @@ pub struct SectionVectors<'a> {
     pub networks: &'a Networks,
 }
 
-/// Asked while a network is trained: whether to stop.
+/// Called while a network is trained: whether to stop.
 pub type IsStopped<'a> = dyn Fn() -> bool + Sync + 'a;
 
 /// Why only nearest references take several front ends: their vectors have no common scale.

@@ -57,7 +57,7 @@ impl BackEnd {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Mixup {
-    /// The nearest so many; 0 mixes nothing.
+    /// This many of the nearest; 0 mixes nothing.
     Nearest(usize),
     /// All of them.
     All(AllWord),
@@ -426,7 +426,7 @@ pub enum SweepParameter {
 }
 
 impl Sweep {
-    /// Refuses values that are none of the parameter's; those of bands are looked at in the systems.
+    /// Refuses values the parameter cannot have; those of bands are checked in the systems.
     pub(crate) fn check(&self) -> Result<()> {
         let is_count = |value: &&f64| **value >= 0.0 && value.fract() == 0.0;
         let wrong = self.values.iter().find(|value| !is_count(value));

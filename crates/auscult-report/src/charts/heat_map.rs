@@ -12,7 +12,7 @@ use super::{CLIPS_FROM, WIDTH, clip_axis, close, column_centre, column_width, op
 use crate::{
     ReportClip,
     bands::{band_name, furthest, reason_name},
-    text::{times, view_words},
+    text::{times, view_phrase},
 };
 
 /// The chart.
@@ -63,7 +63,7 @@ impl Display for HeatMap<'_> {
         )?;
         for (index, &view) in self.views.iter().enumerate() {
             let top = TOP + view_height * index as f64;
-            let name = format!("Seen {}", view_words(view));
+            let name = format!("Seen {}", view_phrase(view));
             text(out, "view-name start", (CLIPS_FROM, top + 16.0), &name)?;
             self.write_view(out, view, top + VIEW_NAME_HEIGHT)?;
         }

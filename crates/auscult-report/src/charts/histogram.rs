@@ -9,7 +9,7 @@ use auscult_page::{
     tick,
 };
 
-use super::{ScoreRange, WIDTH, close, mark, open, threshold_words};
+use super::{ScoreRange, WIDTH, close, describe_thresholds, mark, open};
 use crate::{ReportClip, page::Threshold, text::verdict_word};
 
 /// The chart.
@@ -88,9 +88,9 @@ impl Display for Histogram<'_> {
             line(out, "threshold", (x, TOP - 6.0), (x, AXIS_AT))?;
             // Beside the line, on the side where there is room; each name in a row of its own.
             let (side, x) = if x > 700.0 { ("end", x - 6.0) } else { ("start", x + 6.0) };
-            let words = format!("{} {}", threshold.name(), number(value));
+            let name = format!("{} {}", threshold.name(), number(value));
             let y = TOP + 14.0 * index as f64;
-            text(out, &format!("threshold-name {side}"), (x, y), &words)?;
+            text(out, &format!("threshold-name {side}"), (x, y), &name)?;
         }
         close(out)
     }
@@ -107,7 +107,7 @@ impl Histogram<'_> {
             ),
             _ => "There are no scores of left-out normal clips".to_owned(),
         };
-        let threshold = threshold_words(self.thresholds);
+        let threshold = describe_thresholds(self.thresholds);
         format!("{normal}; {threshold}. Marks below the bars are the clips of this report.")
     }
 }

@@ -47,8 +47,8 @@ fn close(out: &mut Formatter<'_>) -> fmt::Result {
 }
 
 /// The thresholds of a chart as the end of a sentence.
-fn threshold_words(thresholds: &[Threshold]) -> String {
-    let words: Vec<String> = thresholds
+fn describe_thresholds(thresholds: &[Threshold]) -> String {
+    let described: Vec<String> = thresholds
         .iter()
         .filter_map(|threshold| {
             let value = number(threshold.value?);
@@ -58,7 +58,7 @@ fn threshold_words(thresholds: &[Threshold]) -> String {
             })
         })
         .collect();
-    if words.is_empty() { "there is no threshold yet".to_owned() } else { words.join(", ") }
+    if described.is_empty() { "there is no threshold yet".to_owned() } else { described.join(", ") }
 }
 
 /// The mark of a clip: every verdict has its own shape.

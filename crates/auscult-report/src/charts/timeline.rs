@@ -9,8 +9,8 @@ use auscult_page::{
 };
 
 use super::{
-    CLIPS_FROM, CLIPS_TO, ScoreRange, WIDTH, clip_axis, close, column_centre, mark, open,
-    threshold_words,
+    CLIPS_FROM, CLIPS_TO, ScoreRange, WIDTH, clip_axis, close, column_centre, describe_thresholds,
+    mark, open,
 };
 use crate::{ReportClip, page::Threshold, text::verdict_word};
 
@@ -93,7 +93,7 @@ impl Timeline<'_> {
                 format!(", {above} of them above the threshold of {}", number(*threshold))
             }
             [Threshold { value: None, .. }] | [] => "; there is no threshold yet".to_owned(),
-            several => format!("; {}", threshold_words(several)),
+            several => format!("; {}", describe_thresholds(several)),
         };
         format!(
             "{count} scores{}{threshold}. The table of all clips has every number.",

@@ -129,11 +129,11 @@ fn two_hundred_clips_stay_a_small_page() {
     sample.clips[0].sound = None;
     let without_sound = render(&sample.input()).len();
     assert!(without_sound < 300_000, "{without_sound} bytes without sound");
-    // Twice one second of 16-bit sound at 16 kHz in base64, two pictures and some words.
+    // Twice one second of 16-bit sound at 16 kHz in base64, two pictures and some text.
     assert!(with_sound - without_sound < 120_000, "{with_sound} bytes with one clip of sound");
 }
 
-/// Ink and paper in the style sheet that must be told apart: at 4.5 for text and 3 for shapes
+/// Ink and paper in the style sheet that must be distinguishable: at 4.5 for text and 3 for shapes
 /// (WCAG 2.2, success criteria 1.4.3 and 1.4.11).
 #[test]
 fn colours_have_enough_contrast_in_light_and_dark() {

@@ -156,7 +156,7 @@ mod tests {
     use crate::{render, testing::sample};
 
     #[test]
-    fn the_model_can_be_told_from_the_page() {
+    fn the_page_names_the_model() {
         let sample = sample();
         let page = render(&sample.input());
         let identity = sample.front_end.identity();

@@ -28,7 +28,7 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
 
 /// What the alarm rule of the model is.
 fn alarm_words(alarm: Option<AlarmSettings>) -> String {
-    let words = |alarm: AlarmSettings| {
+    let describe = |alarm: AlarmSettings| {
         let AlarmSettings { raise, window, clear, .. } = alarm;
         let pace = alarm.hop_seconds.map(|hop| format!(" It was chosen for a clip every {hop} s."));
         format!(
@@ -37,7 +37,7 @@ fn alarm_words(alarm: Option<AlarmSettings>) -> String {
             pace.unwrap_or_default()
         )
     };
-    alarm.map(words).unwrap_or_default()
+    alarm.map(describe).unwrap_or_default()
 }
 
 fn smallest_p_value(threshold: &Threshold) -> String {
@@ -54,17 +54,17 @@ fn smallest_p_value(threshold: &Threshold) -> String {
 /// The rate as a sentence, for each threshold.
 fn rate_words(promise: Promise, page: &Page<'_>) -> String {
     let of = |threshold: &Threshold| {
-        let words = words_of(promise, threshold.standing);
+        let sentence = describe_standing(promise, threshold.standing);
         match &threshold.domain {
-            Some(domain) => format!("Clips of {}: {words}", Escaped(domain)),
-            None if page.thresholds.len() > 1 => format!("Clips of no known domain: {words}"),
-            None => words,
+            Some(domain) => format!("Clips of {}: {sentence}", Escaped(domain)),
+            None if page.thresholds.len() > 1 => format!("Clips of no known domain: {sentence}"),
+            None => sentence,
         }
     };
     page.thresholds.iter().map(of).collect::<Vec<_>>().join("</li>\n<li>")
 }
 
-fn words_of(promise: Promise, standing: Standing) -> String {
+fn describe_standing(promise: Promise, standing: Standing) -> String {
     let rate = promise.rate;
     match standing {
         Standing::Promised => {}

@@ -49,7 +49,7 @@ fn write_kind(
     let of_kind = |index: &usize| remarks[*index].iter().find(|(name, _)| *name == kind);
     let affected: Vec<usize> =
         (0..remarks.len()).filter(|index| of_kind(index).is_some()).collect();
-    let Some((first, (_, words))) =
+    let Some((first, (_, text))) =
         affected.first().and_then(|index| Some((index, of_kind(index)?)))
     else {
         return Ok(());
@@ -65,9 +65,9 @@ fn write_kind(
         1 => (format!("Clip {}", numbers.join("")), ""),
         count => (format!("{count} clips ({})", numbers.join(", ")), "the first one: "),
     };
-    // The words begin with the kind.
-    let words = words.strip_prefix(kind).unwrap_or(words).trim_start_matches(": ");
-    writeln!(out, "<li>{which}: {kind}, {effect}; {first}{}.</li>", Escaped(words))
+    // The text begins with the kind.
+    let text = text.strip_prefix(kind).unwrap_or(text).trim_start_matches(": ");
+    writeln!(out, "<li>{which}: {kind}, {effect}; {first}{}.</li>", Escaped(text))
 }
 
 const COLUMNS: [&str; 8] = [
@@ -140,7 +140,7 @@ fn write_least_normal(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
         "Left out of the memory, these references score highest. A reference that is not normal \
          hides faults like it; forget it, and the others are judged by cleaner company."
     } else {
-        "By a network that never heard them, these clips score highest. One that is not normal raises \
+        "By a network that was not trained on them, these clips score highest. One that is not normal raises \
          the threshold and was learnt: forgetting it lowers the threshold only; fit again without it."
     };
     write!(

@@ -60,7 +60,7 @@ fn write_histogram(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let left_out = if page.compares() {
         "when they are left out of the memory"
     } else {
-        "by a network that never heard them"
+        "by a network that was not trained on them"
     };
     write!(
         out,

@@ -109,10 +109,10 @@ impl Curve {
                     }
                 }
             };
-            while normal.get(false_alarms).is_some_and(|score| is_reached(score, next)) {
+            while normal.get(false_alarms).is_some_and(|&score| is_reached(score, next)) {
                 false_alarms += 1;
             }
-            while anomalous.get(hits).is_some_and(|score| is_reached(score, next)) {
+            while anomalous.get(hits).is_some_and(|&score| is_reached(score, next)) {
                 hits += 1;
             }
             points.push((false_alarms as u64, hits as u64));
@@ -126,7 +126,7 @@ impl Curve {
 }
 
 /// What is not a number reaches every threshold, so that a curve always ends.
-fn is_reached(score: &f64, threshold: f64) -> bool {
+fn is_reached(score: f64, threshold: f64) -> bool {
     score.partial_cmp(&threshold) != Some(Ordering::Less)
 }
 

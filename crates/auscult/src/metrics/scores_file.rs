@@ -107,7 +107,7 @@ fn parse_scores(input: impl Read, path: &Path) -> Result<Vec<ScoredClip>> {
         let clip = [&name, &machine, &section, &set, start].map(|part: &str| part.to_owned());
         if let Some(first) = lines.insert(clip, line) {
             let reason = format!(
-                "{name:?} is in line {first} too; each clip counts once: remove one of them, or tell them apart \
+                "{name:?} is in line {first} too; each clip counts once: remove one of them, or distinguish them \
                  by whole paths or a column machine, section, set or start_seconds"
             );
             return Err(wrong(line, reason));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_may_stand_in_any_order_and_labels_be_words_or_numbers() {
+    fn columns_may_be_in_any_order_and_labels_names_or_numbers() {
         let clips =
             parse("score,extra,label,path,domain\n1.5,x,anomaly,a.wav,target\n0.5,y,0,b.wav,\n");
         let clips = clips.unwrap();
@@ -177,7 +177,7 @@ mod tests {
         }
     }
     #[test]
-    fn clips_of_one_name_are_told_apart_by_the_other_columns() {
+    fn clips_of_one_name_are_distinguished_by_the_other_columns() {
         for column in ["machine", "section", "set", "start_seconds"] {
             let table = |second| format!("path,label,score,{column}\na,0,1,1\na,1,2,{second}\n");
             assert_eq!(parse(&table("2")).unwrap().len(), 2, "{column}");

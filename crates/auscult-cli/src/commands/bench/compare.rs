@@ -8,7 +8,10 @@ use std::{
 use auscult_eval::{
     datasets::DatasetKind,
     metrics::read_scores,
-    run::{Comparison, SectionResult, SystemResult, TestClip, compare, read_sections, why_not},
+    run::{
+        Comparison, SectionResult, SystemResult, TestClip, compare, nothing_to_compare,
+        read_sections,
+    },
 };
 
 use super::opening;
@@ -56,7 +59,7 @@ pub(super) fn run(arguments: &CompareArguments, printer: &Printer) -> anyhow::Re
         "{} and {} cannot be compared: {}",
         arguments.first.display(),
         arguments.second.display(),
-        why_not(&first, &second)
+        nothing_to_compare(&first, &second)
     );
     if arguments.json {
         printer.line(serde_json::to_string_pretty(&found)?)?;

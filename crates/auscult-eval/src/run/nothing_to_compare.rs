@@ -6,7 +6,7 @@ use super::SectionResult;
 use crate::datasets::DatasetKind;
 
 /// Says what each of two runs is of, and why no clips of them can be compared in pairs.
-pub fn why_not(first: &[SectionResult], second: &[SectionResult]) -> String {
+pub fn nothing_to_compare(first: &[SectionResult], second: &[SectionResult]) -> String {
     let (ours, theirs) = (describe(first), describe(second));
     let both = format!("the first is of {ours}, the second of {theirs}");
     let shares = |key: fn(&SectionResult) -> String| {
