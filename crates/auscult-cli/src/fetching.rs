@@ -2,42 +2,39 @@
 
 use std::ops::ControlFlow;
 
-use indicatif::ProgressBar;
+use crate::context::Context;
 
-use crate::{interrupt, printer::Printer, progress};
-
-/// Hears how many bytes of a file are there.
+/// Shows how many bytes of a file are there.
 pub(crate) struct FetchBar<'a> {
     name: &'a str,
-    printer: &'a Printer,
-    bar: Option<ProgressBar>,
+    context: &'a Context,
+    is_started: bool,
 }
 
 const MEGABYTE: u64 = 1_000_000;
 
 impl<'a> FetchBar<'a> {
-    pub(crate) fn new(name: &'a str, printer: &'a Printer) -> Self {
-        Self { name, printer, bar: None }
+    pub(crate) fn new(name: &'a str, context: &'a Context) -> Self {
+        Self { name, context, is_started: false }
     }
 
     /// Shows it, and says whether to go on.
-    pub(crate) fn hear(&mut self, done: u64, size: u64) -> ControlFlow<()> {
-        if self.bar.is_none() && done > 0 && done != size {
-            let megabytes = done as f64 / MEGABYTE as f64;
-            self.printer.note(format!("{}: going on after {megabytes:.1} MB", self.name));
+    pub(crate) fn update(&mut self, done: u64, size: u64) -> ControlFlow<()> {
+        let printer = &self.context.printer;
+        if !std::mem::replace(&mut self.is_started, true) {
+            if done > 0 && done != size {
+                let megabytes = done as f64 / MEGABYTE as f64;
+                printer.note(format!("{}: continuing after {megabytes:.1} MB", self.name));
+            }
+            printer.start_bar((size / MEGABYTE) as usize, "MB", self.name);
         }
-        let bar = self.bar.get_or_insert_with(|| {
-            progress::named_bar((size / MEGABYTE) as usize, "MB", self.name)
-        });
-        bar.set_position(done / MEGABYTE);
-        if interrupt::is_asked() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        printer.move_bar((done / MEGABYTE) as usize, String::new());
+        self.context.control().flow()
     }
 }
 
 impl Drop for FetchBar<'_> {
     fn drop(&mut self) {
-        if let Some(bar) = self.bar.take() {
-            bar.finish_and_clear();
-        }
+        self.context.printer.end_bar();
     }
 }

@@ -1,18 +1,15 @@
 //! auscult: tells how far a machine sounds from its healthy self, where in frequency, and whether
 //! it matters.
 
+mod advice;
 mod args;
 mod commands;
+mod context;
 mod fetching;
-mod files;
-mod front_ends;
-mod interrupt;
+mod options;
 mod output;
 mod printer;
-mod progress;
-mod quality;
-mod reading;
-mod table;
+mod tables;
 mod version;
 
 use std::process::ExitCode;
@@ -33,16 +30,14 @@ enum Outcome {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let printer = Printer;
-    match commands::run(arguments, &printer) {
+    match commands::run(Arguments::parse()) {
         Ok(Outcome::Done) => ExitCode::SUCCESS,
         Ok(Outcome::Anomalous) => ExitCode::from(1),
         Ok(Outcome::Incomplete) => ExitCode::from(2),
         // Whoever read our output has seen enough.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            printer.error(&error);
+            Printer::default().error(advice::describe(&error));
             ExitCode::from(2)
         }
     }

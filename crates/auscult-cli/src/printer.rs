@@ -1,66 +1,139 @@
 //! Everything the program says goes through here.
 
-use std::{fmt::Display, io::Write};
+use std::{
+    fmt::Display,
+    io::{IsTerminal, Write},
+    ops::ControlFlow,
+    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    time::Duration,
+};
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
-pub(crate) use auscult_core::plural as count;
+pub(crate) use auscult::plural as count;
+use auscult::{Event, Events};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Prints results to standard output and remarks to standard error.
+/// Prints results to standard output, remarks and progress to standard error.
 ///
-/// Colours vanish in pipes, with `NO_COLOR`, and on terminals that have none.
-#[derive(Debug)]
-pub(crate) struct Printer;
+/// Colours vanish in pipes, with `NO_COLOR`, and on terminals that have none; so do progress bars.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Printer {
+    bar: Arc<Mutex<Option<ProgressBar>>>,
+}
 
 const NOTE: Style = AnsiColor::Yellow.on_default();
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const STRONG: Style = Style::new().bold();
 const GOOD: Style = AnsiColor::Green.on_default();
 
-#[expect(clippy::unused_self, reason = "who can print is told by who is given a printer")]
 impl Printer {
     /// One line of a result.
     pub(crate) fn line(&self, text: impl Display) -> anyhow::Result<()> {
         self.text(&format!("{text}\n"))
     }
 
-    /// Text of a result as it is.
+    /// Text of a result.
     pub(crate) fn text(&self, text: &str) -> anyhow::Result<()> {
-        let mut output = anstream::stdout().lock();
-        output
-            .write_all(text.as_bytes())
-            .and_then(|()| output.flush())
-            .context("cannot write to standard output")
+        self.beside_bar(|| {
+            let mut output = anstream::stdout().lock();
+            output.write_all(text.as_bytes()).and_then(|()| output.flush())
+        })
+        .context("cannot write to standard output")
     }
 
     /// A remark that is not a result.
     pub(crate) fn note(&self, text: impl Display) {
-        remark(NOTE, "note", text);
+        self.remark(NOTE, "note", &text);
     }
 
     /// Something that could not be used; the rest goes on.
     pub(crate) fn problem(&self, text: impl Display) {
-        remark(ERROR, "problem", text);
+        self.remark(ERROR, "problem", &text);
     }
 
     /// Why the program stops, with every cause.
-    pub(crate) fn error(&self, error: &anyhow::Error) {
-        remark(ERROR, "error", chain(error));
+    pub(crate) fn error(&self, text: impl Display) {
+        self.remark(ERROR, "error", &text);
+    }
+
+    fn remark(&self, style: Style, kind: &str, text: &dyn Display) {
+        let text = printable(&text.to_string());
+        // Nobody can be told that standard error is closed.
+        self.beside_bar(|| {
+            let _ = writeln!(anstream::stderr().lock(), "{style}{kind}:{style:#} {text}");
+        });
+    }
+
+    /// Prints without tearing the progress bar.
+    pub(crate) fn beside_bar<T>(&self, print: impl FnOnce() -> T) -> T {
+        match &*self.bar() {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
+
+    fn bar(&self) -> MutexGuard<'_, Option<ProgressBar>> {
+        self.bar.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a progress bar that counts `what`, with a name before it if it has one.
+    pub(crate) fn start_bar(&self, total: usize, what: &str, name: &str) {
+        self.end_bar();
+        *self.bar() = new_bar(total, what, name);
+    }
+
+    /// Sets how far the bar is, with a message behind it.
+    pub(crate) fn move_bar(&self, position: usize, message: String) {
+        if let Some(bar) = &*self.bar() {
+            bar.set_position(position as u64);
+            bar.set_message(message);
+        }
+    }
+
+    /// One more is done.
+    pub(crate) fn advance_bar(&self) {
+        if let Some(bar) = &*self.bar() {
+            bar.inc(1);
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn end_bar(&self) {
+        if let Some(bar) = self.bar().take() {
+            bar.finish_and_clear();
+        }
     }
 }
 
-/// An error and its causes, in one line; a cause its parent already quotes is not said twice.
-fn chain(error: &anyhow::Error) -> String {
-    let causes = error.chain().skip(1).map(ToString::to_string);
-    causes.fold(error.to_string(), |text, cause| {
-        if text.contains(&cause) { text } else { format!("{text}: {cause}") }
-    })
+impl Events for Printer {
+    fn event(&self, event: Event<'_>) -> ControlFlow<()> {
+        match event {
+            Event::Started { what, total } => self.start_bar(total, what, ""),
+            Event::Advanced => self.advance_bar(),
+            Event::Finished => self.end_bar(),
+            Event::Problem(text) => self.problem(text),
+            Event::Note(text) => self.note(text),
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
 }
 
-fn remark(style: Style, kind: &str, text: impl Display) {
-    let text = printable(&text.to_string());
-    // Nobody can be told that standard error is closed.
-    let _ = writeln!(anstream::stderr().lock(), "{style}{kind}:{style:#} {text}");
+/// A bar on a terminal; none in a pipe, and none for a single thing.
+fn new_bar(total: usize, what: &str, name: &str) -> Option<ProgressBar> {
+    if total < 2 || !std::io::stderr().is_terminal() {
+        return None;
+    }
+    let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
+    let head = if name.is_empty() { "" } else { "{prefix} " };
+    let template = format!("{head}{{bar:30}} {{pos}}/{{len}} {what}, {{eta}} left {{msg}}");
+    if let Ok(style) = ProgressStyle::with_template(&template) {
+        bar.set_style(style);
+    }
+    bar.set_prefix(name.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(200));
+    Some(bar)
 }
 
 /// The text without control characters, which a file name may bring and a terminal may obey.
@@ -85,18 +158,7 @@ pub(crate) fn verdict(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use anyhow::Context;
-
     use super::*;
-
-    #[test]
-    fn a_cause_that_is_quoted_already_is_not_said_twice() {
-        let cause = || std::io::Error::other("disk on fire");
-        let quoted = anyhow::Error::new(cause()).context("cannot write a: disk on fire; run");
-        assert_eq!(chain(&quoted), "cannot write a: disk on fire; run");
-        let plain = Err::<(), _>(cause()).context("cannot write b").unwrap_err();
-        assert_eq!(chain(&plain), "cannot write b: disk on fire");
-    }
 
     #[test]
     fn names_of_files_cannot_steer_the_terminal() {

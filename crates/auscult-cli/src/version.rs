@@ -8,7 +8,7 @@ pub(crate) fn long() -> String {
         format!("commit:     {}", env!("AUSCULT_COMMIT")),
         format!("compiler:   {}", env!("AUSCULT_COMPILER")),
         format!("target:     {} ({})", env!("AUSCULT_TARGET"), env!("AUSCULT_PROFILE")),
-        format!("model file: version {}", auscult_core::model_file::VERSION),
+        format!("model file: version {}", auscult::model_file::VERSION),
         format!("parquet:    {}", switch(cfg!(feature = "parquet"))),
         format!("opus:       {}", switch(cfg!(feature = "opus"))),
     ]

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{
     ClipVectors, Model, Provenance, ScoreOf, ScoredClip, Verdict, View, beam::MemberSettings,
-    features::Axis,
+    features::Axis, record::SMALLEST_ERROR,
 };
 
 /// Why a clip scored as it did.
@@ -112,18 +112,13 @@ impl Explanation {
 impl BandReason {
     /// What the band is called: hertz if it has them.
     pub fn name(&self) -> String {
-        let place = match &self.hertz {
-            Some(hertz) => show_hertz(hertz),
-            None if self.part.ends_with("class token") => return self.part.clone(),
-            None => format!("coefficients {}-{}", self.positions.start, self.positions.end - 1),
-        };
-        if self.part.is_empty() { place } else { format!("{} {place}", self.part) }
+        name_of(&self.part, self.hertz.as_ref(), &self.positions)
     }
 
     /// Whether the band can be why a clip scored as it did: a distance always can, an error if it
     /// is larger than normal, also when it is rounded.
     pub fn is_reason(&self) -> bool {
-        self.reference.is_some() || self.times_normal.is_none_or(|times| times >= 1.05)
+        self.reference.is_some() || self.times_normal.is_none_or(|times| times >= SMALLEST_ERROR)
     }
 
     fn weight(&self) -> f64 {
@@ -136,7 +131,7 @@ impl BandReason {
             View::Max => "at its loudest",
         };
         let far = match self.times_normal {
-            Some(times) => format!("{times:.1} times its normal {}", measure(score_of)),
+            Some(times) => format!("{times:.1} times its normal {}", score_of.measure()),
             None => format!("at score {:.3}", self.score),
         };
         let Some(reference) = &self.reference else {
@@ -168,6 +163,26 @@ impl LevelDifference {
     }
 }
 
+/// What a band is called in reasons and tables.
+pub(crate) fn band_name(
+    member: Option<&MemberSettings>,
+    axis: &Axis,
+    positions: &Range<usize>,
+) -> String {
+    let part = part_name(member, axis, positions.clone());
+    let hertz = axis.hertz(positions.clone());
+    name_of(&part, hertz.as_ref(), &axis.own_positions(positions.clone()))
+}
+
+fn name_of(part: &str, hertz: Option<&Range<f64>>, positions: &Range<usize>) -> String {
+    let place = match hertz {
+        Some(hertz) => show_hertz(hertz),
+        None if part.ends_with("class token") => return part.to_owned(),
+        None => format!("coefficients {}-{}", positions.start, positions.end - 1),
+    };
+    if part.is_empty() { place } else { format!("{part} {place}") }
+}
+
 /// The member of an ensemble with its form, then the parts of its front end.
 fn part_name(member: Option<&MemberSettings>, axis: &Axis, positions: Range<usize>) -> String {
     let names = axis.part_names(positions);
@@ -196,14 +211,6 @@ fn level_differences(
     differences.collect::<Option<Vec<_>>>().unwrap_or_default()
 }
 
-/// What is larger than normal where something differs.
-fn measure(score_of: ScoreOf) -> &'static str {
-    match score_of {
-        ScoreOf::Distance => "distance",
-        ScoreOf::Value => "error",
-    }
-}
-
 fn summarise(scored: &ScoredClip, bands: &[BandReason], score_of: ScoreOf) -> String {
     let verdict = match scored.verdict {
         Verdict::Normal => "The clip sounds normal",
@@ -215,7 +222,7 @@ fn summarise(scored: &ScoredClip, bands: &[BandReason], score_of: ScoreOf) -> St
     let most = bands.first().map(|band| match band.times_normal {
         _ if !band.is_reason() => "; no band has more error than normal".to_owned(),
         Some(times) => {
-            let measure = measure(score_of);
+            let measure = score_of.measure();
             format!("; {} differs most, {times:.1} times its normal {measure}", band.name())
         }
         None => format!("; {} differs most", band.name()),

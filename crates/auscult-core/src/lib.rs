@@ -15,8 +15,9 @@
 //! 10. [`detector`], [`beam`], [`baselines`]: what learns and what scores.
 //! 11. [`groups`], [`calibration`]: how unseen normal sound scores, and what a score means.
 //! 12. [`explain`]: the reasons, in words.
-//! 13. [`model`], [`storage`], [`model_file`]: everything about one machine, as one value and as bytes.
-//! 14. [`alarm`]: verdicts over time.
+//! 13. [`record`]: one clip's result, whole.
+//! 14. [`model`], [`storage`], [`model_file`]: everything about one machine, as one value and as bytes.
+//! 15. [`alarm`]: verdicts over time.
 
 pub mod aggregation;
 pub mod alarm;
@@ -25,6 +26,7 @@ pub mod baselines;
 pub mod beam;
 pub mod calibration;
 pub mod clip;
+mod control;
 mod copies;
 pub mod coreset;
 pub mod density;
@@ -48,6 +50,7 @@ pub mod pooling;
 mod products;
 pub mod quality;
 pub mod random;
+pub mod record;
 pub mod score;
 mod search;
 mod spare;
@@ -61,6 +64,7 @@ pub use crate::{
     beam::{Beam, BeamSettings, FittedBeam, Method, ScoreOf},
     calibration::{Calibration, Confidence, FalseAlarmRate, Promise, Standing, Verdict},
     clip::{ClipCondition, ClipLength, ClipSettings},
+    control::{Cancel, Control, Event, Events},
     density::{DensityExponent, DensityRule},
     detector::{Detector, Scorer},
     distance::Metric,
@@ -73,6 +77,7 @@ pub use crate::{
     plural::plural,
     pooling::{ClipVectors, View},
     quality::{ClipQuality, QualityMeter},
+    record::{ClipRecord, ClipVerdict},
     score::{BandScore, ClipScore, ViewScore},
     storage::Storage,
 };

@@ -49,4 +49,20 @@ pub enum Error {
         /// What is wrong with it.
         source: auscult_core::Error,
     },
+    /// Nothing can be written there.
+    #[error("cannot write {}: {reason}", path.display())]
+    Target {
+        /// The file to be written.
+        path: PathBuf,
+        /// Why, and what to do.
+        reason: String,
+    },
+    /// Something else is there that must not be lost.
+    #[error("{} exists and is {found}; give another file, or remove it first", path.display())]
+    Occupied {
+        /// The file to be written.
+        path: PathBuf,
+        /// What is there.
+        found: &'static str,
+    },
 }

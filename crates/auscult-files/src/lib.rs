@@ -3,6 +3,7 @@
 mod atomic;
 mod error;
 mod lock;
+mod target;
 
 use std::path::Path;
 
@@ -12,6 +13,7 @@ pub use crate::{
     atomic::write_atomically,
     error::{Error, Result},
     lock::ModelLock,
+    target::{check_model_target, check_target, is_model},
 };
 
 /// Models larger than this are refused before they are read into memory.

@@ -1,14 +1,11 @@
 //! Writes the report of a made-up fan to the path given:
 //! `cargo run -p auscult-report --example sample_report -- report.html`
 
-use std::{env, f32::consts::TAU, fs};
+use std::{env, f32::consts::TAU, fs, path::Path};
 
-use auscult_core::{
-    BeamSettings, ClipCondition, ClipSettings, ClipVectors, Explanation, FrontEndSettings, Method,
-    Model, ModelSettings, Provenance, QualityMeter, References, ScoredClip, Verdict,
-    random::Random,
-};
-use auscult_report::{ReportClip, ReportInput, ReportSound, render};
+use auscult::{ClipRecord, Learn, Listen, Machine, Sources, random::Random};
+use auscult_report::Report;
+use auscult_testing::wav;
 
 const SAMPLE_RATE: u32 = 16_000;
 const SECONDS: f64 = 4.0;
@@ -31,25 +28,14 @@ enum Fault {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = env::args().nth(1).ok_or("say where to write the report: report.html")?;
-    let clip = ClipSettings { sample_rate: SAMPLE_RATE, seconds: SECONDS };
-    let length = clip.check()?;
-    let front_end = FrontEndSettings::default().build(length)?;
-    let mut extractor = front_end.extractor();
-    let mut vectors = ClipVectors::for_front_end(&*front_end);
-
-    let mut references = References::new(front_end.views(), front_end.axis().len());
-    let mut normal_sounds = Vec::new();
+    let path = std::path::absolute(path)?;
+    let folder = tempfile::tempdir()?;
+    // Recordings are named as they are found: by short paths.
+    env::set_current_dir(&folder)?;
     for seed in 0..DAYS * CLIPS_A_DAY {
-        let sound = fan(seed, Fault::None);
-        extractor.extract_into(&sound, &mut vectors)?;
-        let visit = Some(format!("2026-03-{:02}", 2 + seed / CLIPS_A_DAY));
-        let source = format!("normal/fan-{seed:03}.wav");
-        references.push(&vectors, Provenance { visit, ..Provenance::of(source) })?;
-        normal_sounds.push(sound);
+        let day = 2 + seed / CLIPS_A_DAY;
+        write(&format!("normal/2026-03-{day:02}/fan-{seed:03}.wav"), &fan(seed, Fault::None))?;
     }
-    let detector = BeamSettings::paper(Method::AdaBeam, &*front_end);
-    let model = Model::fit(ModelSettings::new(clip, &*front_end, detector), references)?;
-
     let faults = [
         (Fault::None, "normal"),
         (Fault::None, "normal"),
@@ -63,61 +49,34 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         (Fault::Leak, "air leak"),
         (Fault::None, "normal"),
     ];
-    let mut meter = QualityMeter::new(SAMPLE_RATE);
-    let mut clips = Vec::new();
-    for (seed, (fault, truth)) in (100..).zip(faults) {
-        let samples = fan(seed, fault);
-        extractor.extract_into(&samples, &mut vectors)?;
-        let scored = model.score(&vectors)?;
-        let explanation = Explanation::new(&model, front_end.axis(), &vectors, &scored);
-        let closest = closest_reference(&scored);
-        let sound = (scored.verdict == Verdict::Anomalous).then(|| ReportSound {
-            sample_rate: SAMPLE_RATE,
-            samples: samples.clone(),
-            nearest: normal_sounds.get(closest).cloned(),
-            nearest_label: Some(model.references().provenance()[closest].source.clone()),
-        });
-        clips.push(ReportClip {
-            remarks: meter.measure(&samples).map_or_else(Vec::new, |it| model.remarks(&it)),
-            quality: meter.measure(&samples),
-            explanation: Some(explanation),
-            scored: Some(scored),
-            truth: Some(truth.to_owned()),
-            sound,
-            ..ReportClip::of(
-                format!("2026-04-14/fan-{seed}.wav"),
-                0.0,
-                ClipCondition::of(&samples, length),
-            )
-        });
+    for (seed, (fault, _)) in (100..).zip(faults) {
+        write(&format!("2026-04-14/fan-{seed}.wav"), &fan(seed, fault))?;
     }
-    let silence = vec![0.0; length.samples()];
-    clips.push(ReportClip {
-        quality: meter.measure(&silence),
-        truth: Some("microphone unplugged".to_owned()),
-        ..ReportClip::of(
-            "2026-04-14/fan-microphone-off.wav",
-            0.0,
-            ClipCondition::of(&silence, length),
-        )
-    });
-    let notes = ["Skipped notes.txt: not a sound file.".to_owned()];
-    let page = render(&ReportInput {
-        title: "Extractor fan 2, hall B",
-        model: &model,
-        axis: front_end.axis(),
-        clips: &clips,
-        program_version: env!("CARGO_PKG_VERSION"),
-        notes: &notes,
-    });
+    let silence = vec![0.0; (SECONDS * f64::from(SAMPLE_RATE)) as usize];
+    write("2026-04-14/fan-microphone-off.wav", &silence)?;
+
+    let machine = Machine::learn("normal", &Learn::default().with_clip_seconds(SECONDS))?;
+    let listen = Listen { explain: true, ..Listen::default() };
+    let records: Vec<ClipRecord> = machine
+        .listen_with(Sources::of(["2026-04-14"])?, &listen)?
+        .collect::<auscult::Result<_>>()?;
+    let truth = |record: &ClipRecord| {
+        let index = records.iter().position(|other| other.path() == record.path())?;
+        let known = faults.get(index).map(|(_, truth)| (*truth).to_owned());
+        Some(known.unwrap_or_else(|| "microphone unplugged".to_owned()))
+    };
+    let page = Report::new("Extractor fan 2, hall B", &machine, &records)
+        .with_notes(["Skipped notes.txt: not a sound file.".to_owned()])
+        .with_truth(truth)
+        .render();
     fs::write(&path, page)?;
     Ok(())
 }
 
-/// The reference closest to the band that is furthest from normal: the one worth hearing.
-fn closest_reference(scored: &ScoredClip) -> usize {
-    let bands = scored.score.views.iter().flat_map(|view| &view.bands);
-    bands.max_by(|a, b| a.value.total_cmp(&b.value)).map_or(0, |band| band.reference)
+fn write(path: &str, samples: &[f32]) -> Result<(), Box<dyn std::error::Error>> {
+    let path = Path::new(path);
+    fs::create_dir_all(path.parent().ok_or("a path without a folder")?)?;
+    Ok(wav::write(&mut fs::File::create(path)?, samples, SAMPLE_RATE)?)
 }
 
 /// A fan: blade tone with harmonics over rumbling noise, no two clips the same.

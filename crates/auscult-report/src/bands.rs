@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use auscult_core::{explain::BandReason, features::Axis};
+use auscult::{explain::BandReason, features::Axis};
 
 use crate::{
     ReportClip,
@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// The most unusual band of a clip, in a word or two for tables.
-pub(crate) fn furthest_band(clip: &ReportClip) -> String {
+pub(crate) fn furthest_band(clip: &ReportClip<'_>) -> String {
     let reason = clip.explanation.as_ref().and_then(|explanation| explanation.bands.first());
     reason.filter(|reason| reason.is_reason()).map_or_else(
         || NOTHING.to_owned(),
@@ -22,7 +22,7 @@ pub(crate) fn furthest_band(clip: &ReportClip) -> String {
 }
 
 /// The most unusual band of a clip in words.
-pub(crate) fn furthest(clip: &ReportClip) -> String {
+pub(crate) fn furthest(clip: &ReportClip<'_>) -> String {
     let reason = clip.explanation.as_ref().and_then(|explanation| explanation.bands.first());
     match reason {
         None => "not explained".to_owned(),
@@ -57,7 +57,7 @@ pub(crate) fn band_name(axis: &Axis, positions: &Range<usize>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use auscult_core::Verdict;
+    use auscult::Verdict;
 
     use super::*;
     use crate::testing::{clip_with, sample};

@@ -1,5 +1,7 @@
 //! The facts of a page, for programs.
 
+use auscult::{ClipRecord, record::RECORD_SCHEMA};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
@@ -10,14 +12,14 @@ use crate::{
 
 pub(crate) fn write(page: &Page<'_>) -> serde_json::Result<String> {
     let input = page.input;
-    let clips: Vec<Value> = input.clips.iter().map(clip).collect();
-    serde_json::to_string_pretty(&json!({
-        "title": input.title,
-        "program": format!("auscult {}", input.program_version),
-        "notes": input.notes,
-        "model": model(page),
-        "clips": clips,
-    }))
+    serde_json::to_string_pretty(&Facts {
+        schema: RECORD_SCHEMA,
+        title: input.title,
+        program: format!("auscult {}", input.version),
+        notes: &input.notes,
+        model: model(page),
+        clips: input.clips.iter().map(Clip::of).collect(),
+    })
 }
 
 fn model(page: &Page<'_>) -> Value {
@@ -59,38 +61,42 @@ fn threshold(threshold: &Threshold) -> Value {
     })
 }
 
-fn clip(clip: &ReportClip) -> Value {
-    let remarks: Vec<Value> = clip
-        .remark_words()
-        .into_iter()
-        .map(|(name, words)| json!({ "name": name, "words": words }))
-        .collect();
-    json!({
-        "path": clip.label,
-        "start_seconds": clip.start_seconds,
-        "condition": clip.condition.name(),
-        "domain": clip.domain,
-        "alarm": clip.alarm,
-        "scored": clip.scored,
-        "explanation": clip.explanation,
-        "quality": clip.quality,
-        "remarks": remarks,
-        "copy_of": clip.copy_of,
-        "truth": clip.truth,
-    })
+/// The clip's record, with what it really is where that is known.
+#[derive(Serialize)]
+struct Clip<'a> {
+    #[serde(flatten)]
+    record: &'a ClipRecord,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truth: Option<&'a str>,
+}
+
+impl<'a> Clip<'a> {
+    fn of(clip: &'a ReportClip<'_>) -> Self {
+        Self { record: &clip.record, truth: clip.truth.as_deref() }
+    }
+}
+
+#[derive(Serialize)]
+struct Facts<'a> {
+    schema: u32,
+    title: &'a str,
+    program: String,
+    notes: &'a [String],
+    model: Value,
+    clips: Vec<Clip<'a>>,
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::Value;
 
-    use crate::{testing::sample, to_json};
+    use crate::testing::sample;
 
     #[test]
     fn what_the_page_says_is_in_the_json() {
         let mut sample = sample();
         sample.clips[2].copy_of = Some("whistle.wav".to_owned());
-        let report: Value = serde_json::from_str(&to_json(&sample.input()).unwrap()).unwrap();
+        let report: Value = serde_json::from_str(&sample.input().to_json().unwrap()).unwrap();
         assert_eq!(report["title"], "Pump 3");
         let clip = &report["clips"][0];
         assert_eq!(clip["scored"]["verdict"], "anomalous");

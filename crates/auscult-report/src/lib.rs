@@ -22,7 +22,7 @@ mod spectrum;
 // 6. Pictures and sound as bytes inside the page.
 mod encode;
 
-// 7. Words and numbers.
+// 7. Texts and numbers.
 mod bands;
 
 mod text;
@@ -30,27 +30,35 @@ mod text;
 #[cfg(test)]
 mod testing;
 
-pub use self::input::{ReportClip, ReportInput, ReportSound};
+pub use self::input::{MOST_DETAILS, Report};
+use self::input::{ReportClip, ReportSound};
+use auscult::{ClipRecord, Machine};
 
-/// At most so many clips are shown in detail. Sound beyond that is not in the page.
-pub const MOST_DETAILS: usize = 10;
-
-/// Renders the page: one HTML document that needs nothing else.
+/// The page of a machine: one HTML document that needs nothing else.
 ///
-/// Clips with sound are shown in detail, the anomalous ones first and the furthest first among
-/// them, at most [`MOST_DETAILS`]. Every string is escaped, no score is too odd to be drawn, and
-/// the same input gives the same bytes.
-pub fn render(input: &ReportInput<'_>) -> String {
-    page::Page::new(input).to_string()
+/// [`Report`] has more to choose from: a title, notes, and the same facts as JSON.
+pub fn page(machine: &Machine, records: &[ClipRecord]) -> String {
+    Report::new("Machine", machine, records).render()
 }
 
-/// The facts of the page as one JSON object, for programs; sound and pictures are left out.
-///
-/// The same input gives the same bytes. Numbers that are not finite are `null`.
-///
-/// # Errors
-///
-/// Only if a number or name cannot be written as JSON, which none of this crate's types do.
-pub fn to_json(input: &ReportInput<'_>) -> serde_json::Result<String> {
-    json::write(&page::Page::new(input))
+impl Report<'_> {
+    /// Renders the page: one HTML document that needs nothing else.
+    ///
+    /// Clips with sound are shown in detail, the anomalous ones first and the furthest first among
+    /// them, at most [`MOST_DETAILS`]. Every string is escaped, no score is too odd to be drawn, and
+    /// the same input gives the same bytes.
+    pub fn render(&self) -> String {
+        page::Page::new(self).to_string()
+    }
+
+    /// The facts of the page as one JSON object, for programs; sound and pictures are left out.
+    ///
+    /// The same input gives the same bytes. Numbers that are not finite are `null`.
+    ///
+    /// # Errors
+    ///
+    /// Only if a number or name cannot be written as JSON, which none of this crate's types do.
+    pub fn to_json(&self) -> serde_json::Result<String> {
+        json::write(&page::Page::new(self))
+    }
 }

@@ -1,31 +1,37 @@
 //! A small machine and a small parser for the tests.
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
-use auscult_core::{
-    BeamSettings, ClipCondition, ClipScore, ClipSettings, ClipVectors, Explanation, FalseAlarmRate,
-    FrontEnd, FrontEndSettings, Method, Model, ModelSettings, Provenance, QualityMeter, References,
-    ScoredClip, Verdict, random::Random,
+use auscult::{
+    BeamSettings, ClipCondition, ClipRecord, ClipScore, ClipSettings, ClipVectors, Explanation,
+    FalseAlarmRate, FrontEnd, FrontEndSettings, Method, Model, ModelSettings, Provenance,
+    QualityMeter, References, ScoredClip, Verdict, random::Random,
 };
 
-use crate::{ReportClip, ReportInput, ReportSound};
+use crate::{Report, ReportClip, ReportSound};
 
 pub(crate) struct Sample {
     pub(crate) model: Model,
     pub(crate) front_end: Arc<dyn FrontEnd>,
-    pub(crate) clips: Vec<ReportClip>,
+    pub(crate) clips: Vec<ReportClip<'static>>,
     pub(crate) notes: Vec<String>,
 }
 
+impl std::ops::DerefMut for ReportClip<'_> {
+    fn deref_mut(&mut self) -> &mut ClipRecord {
+        self.record.to_mut()
+    }
+}
+
 impl Sample {
-    pub(crate) fn input(&self) -> ReportInput<'_> {
-        ReportInput {
+    pub(crate) fn input(&self) -> Report<'_> {
+        Report {
             title: "Pump 3",
             model: &self.model,
             axis: self.front_end.axis(),
-            clips: &self.clips,
-            program_version: "0.0.0",
-            notes: &self.notes,
+            clips: self.clips.clone(),
+            version: "0.0.0",
+            notes: self.notes.clone(),
         }
     }
 
@@ -65,24 +71,26 @@ pub(crate) fn sample_with(front_end: &FrontEndSettings) -> Sample {
         .map(|(at, value)| value + 0.1 * (at as f32 * 1.3).sin())
         .collect();
     let sounds = [("whistle.wav", whistle), ("same.wav", hum(3)), ("other.wav", hum(8))];
-    let mut clips: Vec<ReportClip> = sounds
+    let mut clips: Vec<ReportClip<'static>> = sounds
         .into_iter()
         .map(|(label, samples)| {
             extractor.extract_into(&samples, &mut vectors).unwrap();
             let scored = model.score(&vectors).unwrap();
-            ReportClip {
-                remarks: model.remarks(&QualityMeter::new(16_000).measure(&samples).unwrap()),
-                quality: QualityMeter::new(16_000).measure(&samples),
+            let quality = QualityMeter::new(16_000).measure(&samples);
+            let record = ClipRecord {
+                remarks: model.remarks(&quality.unwrap()),
+                quality,
                 explanation: Some(Explanation::new(&model, front_end.axis(), &vectors, &scored)),
-                sound: (scored.verdict == Verdict::Anomalous).then(|| ReportSound {
-                    sample_rate: 16_000,
-                    samples,
-                    nearest: Some(hum(0)),
-                    nearest_label: Some("hum 0.wav".to_owned()),
-                }),
-                scored: Some(scored),
-                ..ReportClip::of(label, 0.0, ClipCondition::Usable)
-            }
+                scored: Some(scored.clone()),
+                ..ClipRecord::of(label, 0.0, ClipCondition::Usable)
+            };
+            let sound = (scored.verdict == Verdict::Anomalous).then(|| ReportSound {
+                sample_rate: 16_000,
+                samples,
+                nearest: Some(hum(0)),
+                nearest_label: Some("hum 0.wav".to_owned()),
+            });
+            ReportClip { record: Cow::Owned(record), truth: None, sound }
         })
         .collect();
     clips[0].truth = Some("whistle".to_owned());
@@ -97,12 +105,13 @@ fn hum(seed: u32) -> Vec<f32> {
 }
 
 /// A clip about which only its score is known.
-pub(crate) fn clip_with(score: f64, verdict: Verdict) -> ReportClip {
+pub(crate) fn clip_with(score: f64, verdict: Verdict) -> ReportClip<'static> {
     let score = ClipScore { value: score, views: Vec::new() };
-    ReportClip {
+    let record = ClipRecord {
         scored: Some(ScoredClip { score, p_value: Some(0.5), calibrated: Some(0.5), verdict }),
-        ..ReportClip::of("clip.wav", 0.0, ClipCondition::Usable)
-    }
+        ..ClipRecord::of("clip.wav", 0.0, ClipCondition::Usable)
+    };
+    ReportClip { record: Cow::Owned(record), truth: None, sound: None }
 }
 
 /// Checks that tags are balanced, attributes quoted, identifiers unique and links inside the page

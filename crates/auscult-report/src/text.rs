@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use auscult_core::{Verdict, View};
+use auscult::{Verdict, View};
 use auscult_page::{number, significant};
 
 /// Shown where there is nothing to show.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use auscult_eval::datasets::DatasetKind;
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{AutoencoderArguments, ComparingArguments, FrontEndArguments, Typed};
+use super::{AutoencoderArguments, ComparingArguments, FrontEndArguments};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
@@ -60,9 +60,6 @@ Examples:
 Options under Comparing are for --back-end nearest and genrep, those under Autoencoder for
 --back-end autoencoder; where an option has no effect it is refused.")]
 pub(crate) struct EvalArguments {
-    #[command(flatten)]
-    pub(crate) typed: Typed,
-
     /// dcase2020 to dcase2026, mimii, or folder (train/ and test/{normal,anomaly}/, or a
     /// manifest.csv with path, split, label and, if you have them, machine, section, domain).
     #[arg(long, value_name = "NAME", help_heading = None)]

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use auscult_core::{CalibrationScheme, Confidence, FalseAlarmRate, alarm::AlarmBudget};
+use auscult::{CalibrationScheme, Confidence, FalseAlarmRate, alarm::AlarmBudget};
 use clap::Args;
 
 #[derive(Debug, Args)]

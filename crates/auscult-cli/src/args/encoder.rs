@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use auscult_encoders::Precision;
+use auscult::encoders::{EncoderRequest, Precision};
 use clap::{Args, Subcommand};
 
 /// What is taken of an encoder's tokens.
@@ -38,35 +38,25 @@ fn layer(text: &str) -> Result<usize, String> {
 }
 
 impl EncoderArguments {
-    /// Refuses these options for a front end without tokens.
-    pub(crate) fn refuse_for(&self, name: &str) -> anyhow::Result<()> {
-        match self.typed() {
-            None => Ok(()),
-            Some(option) => anyhow::bail!(
-                "{option} is for encoders (ced, beats, eat) and {name} is none; leave it out"
-            ),
+    /// What is asked of encoders.
+    pub(crate) fn request(&self) -> EncoderRequest {
+        EncoderRequest {
+            layers: self.layer.clone(),
+            rows_per_band: self.rows_per_band,
+            class_token: self.class_token,
+            precision: self.precision,
         }
     }
 
-    /// Refuses these options beside a settings file, which has a front end of its own.
-    pub(crate) fn refuse_over_file(&self, name: &str) -> anyhow::Result<()> {
-        match self.typed() {
-            None => Ok(()),
-            Some(option) => anyhow::bail!(
-                "the settings are for {name}, and {option} would change it; leave it out, or give --front-end too"
-            ),
-        }
-    }
-
-    /// The first of these options that was typed.
-    fn typed(&self) -> Option<&'static str> {
-        let typed = [
+    /// The first of these options that was given.
+    pub(crate) fn given(&self) -> Option<&'static str> {
+        let given = [
             ("--layer", !self.layer.is_empty()),
             ("--rows-per-band", self.rows_per_band.is_some()),
             ("--class-token", self.class_token),
             ("--precision", self.precision != Precision::default()),
         ];
-        typed.iter().find(|(_, typed)| *typed).map(|(option, _)| *option)
+        given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
     }
 }
 

@@ -2,14 +2,14 @@
 
 use std::path::PathBuf;
 
-use auscult_autoencoder::{ErrorScore, Form};
-use auscult_core::{
+use auscult::autoencoder::{ErrorScore, Form};
+use auscult::{
     CalibrationScheme, Combine, Confidence, DensityExponent, DensityRule, FalseAlarmRate, Method,
     Metric, Storage, alarm::AlarmBudget,
 };
 use clap::Args;
 
-use super::{FrontEndArguments, InputArguments, Typed, VisitArguments};
+use super::{FrontEndArguments, InputArguments, VisitArguments};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -21,9 +21,6 @@ Examples:
 Silent, constant, damaged and unreadable recordings are skipped and named; the exit code is then 2
 and the model holds the others.")]
 pub(crate) struct FitArguments {
-    #[command(flatten)]
-    pub(crate) typed: Typed,
-
     #[command(flatten)]
     pub(crate) input: InputArguments,
 
@@ -47,11 +44,11 @@ pub(crate) struct FitArguments {
     #[command(flatten)]
     pub(crate) autoencoder: AutoencoderArguments,
 
-    /// With --method autoencoder: visits are left out in so many parts to calibrate, each with a
-    /// training of its own; --calibration split trains once.
-    #[arg(long, default_value_t = 5, value_name = "N", allow_negative_numbers = true)]
+    /// With --method autoencoder: visits are left out in this many parts to calibrate, each with a
+    /// training of its own; 5 if not given. --calibration split trains once.
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(help_heading = AUTOENCODER)]
-    pub(crate) folds: usize,
+    pub(crate) folds: Option<usize>,
 
     #[command(flatten)]
     pub(crate) memory: MemoryArguments,
@@ -79,27 +76,26 @@ pub(crate) struct ComparingArguments {
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
     pub(crate) band_stride: Option<usize>,
 
-    /// Neighbours in local density normalisation; 0 compares plain distances.
-    #[arg(long, default_value_t = 1, value_name = "K", allow_negative_numbers = true)]
-    pub(crate) neighbours: usize,
+    /// Neighbours in local density normalisation; 1 if not given, 0 compares plain distances.
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    pub(crate) neighbours: Option<usize>,
 
-    /// How much of the local density counts: 1 is the paper, 0 none, auto learns it per band from
-    /// the references.
-    #[arg(long, default_value_t = DensityExponent::Fixed(1.0), value_name = "T|auto")]
-    #[arg(allow_negative_numbers = true)]
-    pub(crate) density_exponent: DensityExponent,
+    /// How much of the local density counts: 1 is the paper and the default, 0 none, auto learns it
+    /// per band from the references.
+    #[arg(long, value_name = "T|auto", allow_negative_numbers = true)]
+    pub(crate) density_exponent: Option<DensityExponent>,
 
-    /// minimum-ratio (the paper's equation 7) or at-nearest (its appendix).
-    #[arg(long, default_value_t = DensityRule::MinimumRatio, value_name = "NAME")]
-    pub(crate) density_rule: DensityRule,
+    /// minimum-ratio (the paper's equation 7, the default) or at-nearest (its appendix).
+    #[arg(long, value_name = "NAME")]
+    pub(crate) density_rule: Option<DensityRule>,
 
-    /// cosine, unit-euclidean, euclidean or squared-euclidean.
-    #[arg(long, default_value_t = Metric::Cosine, value_name = "NAME")]
-    pub(crate) metric: Metric,
+    /// cosine (the default), unit-euclidean, euclidean or squared-euclidean.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) metric: Option<Metric>,
 
-    /// How band scores become one: mean, max or min.
-    #[arg(long, default_value_t = Combine::Mean, value_name = "NAME")]
-    pub(crate) aggregate: Combine,
+    /// How band scores become one: mean (the default), max or min.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) aggregate: Option<Combine>,
 
     /// How the two views become one: mean, max or min. With --method global this is the paper's
     /// "+ DMM".
@@ -119,22 +115,23 @@ const AUTOENCODER: &str = "Autoencoder (the defaults are the DCASE baseline's)";
 #[derive(Debug, Args)]
 #[command(next_help_heading = AUTOENCODER)]
 pub(crate) struct AutoencoderArguments {
-    /// dcase (640-128-128-128-128-8 and back, 128 mel bins) or mimii (320-64-64-8 and back, 64 mel bins).
-    #[arg(long, default_value_t = Form::Dcase, value_name = "NAME")]
-    pub(crate) network: Form,
+    /// dcase (640-128-128-128-128-8 and back, 128 mel bins, the default) or mimii (320-64-64-8 and
+    /// back, 64 mel bins).
+    #[arg(long, value_name = "NAME")]
+    pub(crate) network: Option<Form>,
 
-    /// mse, mahalanobis (mean over frames, per-domain covariance, the smaller counts) or
-    /// mahalanobis-official (as the DCASE program reduces it).
-    #[arg(long, default_value_t = ErrorScore::Mse, value_name = "NAME")]
-    pub(crate) error_score: ErrorScore,
+    /// mse (the default), mahalanobis (mean over frames, per-domain covariance, the smaller counts)
+    /// or mahalanobis-official (as the DCASE program reduces it).
+    #[arg(long, value_name = "NAME")]
+    pub(crate) error_score: Option<ErrorScore>,
 
     /// Times every window is seen; dcase: 100, mimii: 50.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) epochs: Option<usize>,
 
-    /// Decides first weights and order: the same seed gives the same network.
-    #[arg(long, default_value_t = 13_711, value_name = "N")]
-    pub(crate) seed: u64,
+    /// Decides first weights and order: the same seed gives the same network; 13711 if not given.
+    #[arg(long, value_name = "N")]
+    pub(crate) seed: Option<u64>,
 }
 
 /// A way to score, as users type it.
@@ -162,7 +159,7 @@ impl std::str::FromStr for MethodName {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Memory and verdicts")]
 pub(crate) struct MemoryArguments {
-    /// Keep at most so many references, chosen to cover the rest; always the same choice.
+    /// Keep at most this many references, chosen to cover the rest; always the same choice.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub(crate) max_references: Option<usize>,
 

@@ -14,7 +14,7 @@ pub(crate) struct FormatArguments {
     #[arg(long, group = "format")]
     csv: bool,
 
-    /// Print one JSON array.
+    /// Print one JSON object: the clips, and what the run came to.
     #[arg(long, group = "format")]
     json: bool,
 

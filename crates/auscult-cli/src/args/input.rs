@@ -1,5 +1,9 @@
 //! Where sound comes from and how it is read.
 
+use auscult::{
+    LabelFolders,
+    audio::{ChannelRule, ClipRange},
+};
 use clap::{Args, ValueEnum};
 
 use super::EncoderArguments;
@@ -31,6 +35,15 @@ pub(crate) enum Clips {
     First,
 }
 
+impl From<Clips> for ClipRange {
+    fn from(clips: Clips) -> Self {
+        match clips {
+            Clips::All => Self::All,
+            Clips::First => Self::First,
+        }
+    }
+}
+
 /// How references are grouped.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Visits")]
@@ -45,6 +58,31 @@ pub(crate) struct VisitArguments {
     /// --domain then judges by the threshold of that domain alone.
     #[arg(long)]
     pub(crate) domain: Option<String>,
+
+    /// What folders called normal, abnormal, faulty and the like are: use takes them as labels and
+    /// learns the normal ones only, ignore takes them as visits. Without it they are asked about, or
+    /// refused where nobody can answer.
+    #[arg(long, value_enum, value_name = "use|ignore")]
+    pub(crate) label_folders: Option<LabelFoldersName>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LabelFoldersName {
+    /// Folder names are labels.
+    Use,
+    /// Folder names are visits.
+    Ignore,
+}
+
+impl VisitArguments {
+    /// Whether folders whose names look like labels are labels.
+    pub(crate) fn label_folders(&self) -> LabelFolders {
+        match self.label_folders {
+            None => LabelFolders::Unknown,
+            Some(LabelFoldersName::Use) => LabelFolders::Use,
+            Some(LabelFoldersName::Ignore) => LabelFolders::Ignore,
+        }
+    }
 }
 
 /// How sound becomes vectors.
@@ -55,8 +93,9 @@ pub(crate) struct FrontEndArguments {
     /// an all-pole model), or an encoder: ced (bundled; slower and usually better), beats, eat (see
     /// auscult encoder list). Several score together with + between them, such as ced+mfcc; @raw
     /// and @ldn after a member say whether its distances are normalised: ced@raw+ced@ldn.
-    #[arg(long, default_value = "log-mel", value_name = "NAME")]
-    pub(crate) front_end: String,
+    /// log-mel if not given.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) front_end: Option<String>,
 
     /// Which form of the front end. log-mel: s15 (default), kaldi, dcase, mimii, beats-input, eat-input;
     /// mfcc: kaldi (default), no-lifter, s15, s15-no-lifter, librosa; lpc: spectrum (default),
@@ -64,18 +103,18 @@ pub(crate) struct FrontEndArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) convention: Option<String>,
 
-    /// Length of a clip, 0.1 to 600 s. Longer recordings are cut into clips, shorter ones padded
-    /// with silence.
-    #[arg(long, default_value_t = 10.0, value_name = "SECONDS", allow_negative_numbers = true)]
-    pub(crate) clip_seconds: f64,
+    /// Length of a clip, 0.1 to 600 s; 10 if not given. Longer recordings are cut into clips,
+    /// shorter ones padded with silence.
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub(crate) clip_seconds: Option<f64>,
 
-    /// Sample rate everything is brought to, 1000 to 384000 Hz.
-    #[arg(long, default_value_t = 16_000, value_name = "HZ", allow_negative_numbers = true)]
-    pub(crate) sample_rate: u32,
+    /// Sample rate everything is brought to, 1000 to 384000 Hz; 16000 if not given.
+    #[arg(long, value_name = "HZ", allow_negative_numbers = true)]
+    pub(crate) sample_rate: Option<u32>,
 
-    /// Which channel to take: 0, 1, ... or mean.
-    #[arg(long, default_value = "0", value_name = "0|mean|N", allow_negative_numbers = true)]
-    pub(crate) channel: String,
+    /// Which channel to take: 0 (if not given), 1, ... or mean.
+    #[arg(long, value_name = "0|mean|N", allow_negative_numbers = true)]
+    pub(crate) channel: Option<ChannelRule>,
 
     #[command(flatten)]
     pub(crate) encoder: EncoderArguments,

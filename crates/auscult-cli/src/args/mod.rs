@@ -17,7 +17,6 @@ mod score;
 mod synth;
 mod train;
 mod tune;
-mod typed;
 
 use clap::{Parser, Subcommand};
 
@@ -38,11 +37,10 @@ pub(crate) use self::{
     metrics::MetricsArguments,
     model::{InspectArguments, ModelCommand},
     report::ReportArguments,
-    score::{ExplainArguments, ScoreArguments, ScoringArguments},
+    score::{ColumnArguments, ExplainArguments, ScoreArguments, ScoringArguments},
     synth::{DemoArguments, SynthArguments},
     train::TrainArguments,
     tune::{Budget, TuneArguments},
-    typed::Typed,
 };
 use crate::version;
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use auscult_core::FalseAlarmRate;
+use auscult::{FalseAlarmRate, audio::ChannelRule};
 use clap::Args;
 
 use super::{FormatArguments, InputArguments};
@@ -19,7 +19,7 @@ pub(crate) struct ScoringArguments {
     /// Which channel to take, if not the one the model was made with.
     #[arg(long, value_name = "0|mean|N", allow_negative_numbers = true)]
     #[arg(help_heading = "Reading sound")]
-    pub(crate) channel: Option<String>,
+    pub(crate) channel: Option<ChannelRule>,
 
     /// The domain these recordings are of, such as source or target: they are judged by the
     /// threshold of its references alone. A manifest column says the same clip by clip. Without
@@ -73,7 +73,7 @@ pub(crate) struct ScoreArguments {
 }
 
 /// Columns beside those that every result has.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct ColumnArguments {
     /// Add the scores of every view and band to the results for programs.
     #[arg(long, help_heading = "Results for programs")]

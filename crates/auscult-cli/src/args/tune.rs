@@ -2,6 +2,7 @@
 
 use std::{path::PathBuf, str::FromStr, time::Duration};
 
+use auscult::audio::ChannelRule;
 use clap::Args;
 
 use super::{InputArguments, VisitArguments};
@@ -71,7 +72,7 @@ pub(crate) struct TuneArguments {
     /// Which channel to take: 0, 1, ... or mean.
     #[arg(long, default_value = "0", value_name = "0|mean|N", allow_negative_numbers = true)]
     #[arg(help_heading = "Reading sound")]
-    pub(crate) channel: String,
+    pub(crate) channel: ChannelRule,
 
     /// Print the whole ranking as JSON.
     #[arg(long, help_heading = None)]

@@ -2,74 +2,72 @@
 
 use std::path::Path;
 
-use anyhow::Context;
-use auscult_testing::{Layout, Machine, PerDomain, TreeRecipe};
-use clap::Parser;
+use anyhow::Context as _;
+use auscult::{ClipRecord, Learn, Listen, Machine, Sources};
+use auscult_report::Report;
+use auscult_testing::{Layout, Machine as Kind, PerDomain, TreeRecipe, write_tree};
 
-use super::{
-    fit,
-    report::Report,
-    score::ScoreTable,
-    scoring::{CheckedClip, Scoring},
-    synth,
-};
 use crate::{
     Outcome,
-    args::{Arguments, Command, DemoArguments},
-    printer::{Printer, strong},
+    args::DemoArguments,
+    context::Context,
+    printer::strong,
+    tables::{learned::LearnedTable, promise, scores::ScoreTable},
 };
 
 /// A folder with this file in it was made by the demonstration, which may replace what it made.
 const MARKER: &str = "made-by-auscult-demo.txt";
 
-pub(crate) fn run(arguments: &DemoArguments, printer: &Printer) -> anyhow::Result<Outcome> {
-    let machine: Machine = arguments.machine.parse()?;
+pub(crate) fn run(arguments: &DemoArguments, context: &Context) -> anyhow::Result<Outcome> {
+    let printer = &context.printer;
+    let kind: Kind = arguments.machine.parse()?;
     let folder = &arguments.out;
     prepare(folder)?;
     let sounds = folder.join("sounds");
     remove_own(&sounds, arguments.seed)
         .with_context(|| format!("cannot replace {}", sounds.display()))?;
-    let recipe = recipe(machine, arguments.seed);
+    let recipe = recipe(kind, arguments.seed);
     printer.line(strong(format!(
-        "1. A synthetic {machine}: {} normal clips on {} visits to learn from, {} normal and {} faulty ones to check",
+        "1. A synthetic {kind}: {} normal clips on {} visits to learn from, {} normal and {} faulty ones to check",
         recipe.train.source, recipe.visits, recipe.test_normal.source, recipe.test_anomalous.source
     )))?;
-    synth::write_with_progress(&sounds, &recipe)?;
+    printer.start_bar(recipe.files()?.len(), "clips", "");
+    write_tree(&sounds, &recipe, &mut |done, _| printer.move_bar(done, String::new()))?;
+    printer.end_bar();
 
-    let machine_folder = sounds.join(machine.name());
-    let model = folder.join(format!("{machine}.auscult"));
-    let [normal, check, model] =
-        [machine_folder.join("normal"), machine_folder.join("check"), model]
-            .map(|path| path.display().to_string());
+    let [normal, check] = ["normal", "check"].map(|part| sounds.join(kind.name()).join(part));
+    let model = folder.join(format!("{kind}.auscult"));
     printer.line(strong("\n2. Learn how it sounds when it is well"))?;
-    let command = parse(&["auscult", "fit", &normal, "-o", &model], printer)?;
-    let Command::Fit(fit_arguments) = command else { anyhow::bail!("not a fit command") };
-    fit::run(&fit_arguments, printer)?;
+    printer.line(format!("$ auscult fit {} -o {}", normal.display(), model.display()))?;
+    let learn = Learn { control: context.control(), ..Learn::default() };
+    let machine = Machine::learn(normal, &learn)?;
+    machine.save(&model)?;
+    printer.text(&LearnedTable::new(&machine, &model).to_string())?;
+    promise::warn(machine.model(), printer);
 
     printer.line(strong("\n3. Check new recordings"))?;
-    let command = parse(&["auscult", "score", &model, &check], printer)?;
-    let Command::Score(score_arguments) = command else { anyhow::bail!("not a score command") };
-    let mut scoring = Scoring::new(&score_arguments.scoring)?;
-    scoring.explain = true;
-    let (mut table, mut clips) = (ScoreTable::new(), Vec::new());
-    let scored = scoring.run(&score_arguments.scoring.input.paths, printer, |clip| {
-        table.add(&clip, false);
-        clips.push(clip);
-        Ok(())
-    })?;
-    printer.text(&table.render(&scoring.closing_lines(&scored)))?;
-    printer.line(tally(&clips))?;
+    printer.line(format!("$ auscult score {} {}", model.display(), check.display()))?;
+    let machine = Machine::open(&model)?;
+    let listen = Listen { explain: true, control: context.control(), ..Listen::default() };
+    let mut listening = machine.listen_with(Sources::of([&check])?, &listen)?;
+    let records: Vec<ClipRecord> = listening.by_ref().collect::<auscult::Result<_>>()?;
+    let summary = listening.summary();
+    let mut table = ScoreTable::new();
+    records.iter().for_each(|record| table.add(record, false));
+    printer.text(&table.render(&promise::closing_lines(&machine, &summary, false)))?;
+    printer.line(tally(&records))?;
 
     let page = folder.join("report.html");
-    let title = format!("Synthetic {machine}");
-    let report = Report::new(&title, &scoring, &scored, clips, |clip| Some(truth(clip).to_owned()));
-    report.write_page(&page)?;
+    let title = format!("Synthetic {kind}");
+    let report =
+        Report::new(&title, &machine, &records).with_truth(|record| Some(truth(record).to_owned()));
+    auscult::files::write_atomically(&page, report.render().as_bytes())?;
     printer.line(strong("\n4. Read the report"))?;
     printer.line(format!("{} (opens in any browser, no network needed)", page.display()))?;
-    Ok(if scored.complete { Outcome::Done } else { Outcome::Incomplete })
+    Ok(if summary.is_complete { Outcome::Done } else { Outcome::Incomplete })
 }
 
-fn recipe(machine: Machine, seed: u64) -> TreeRecipe {
+fn recipe(machine: Kind, seed: u64) -> TreeRecipe {
     TreeRecipe {
         machines: vec![machine],
         layout: Layout::Visits,
@@ -81,12 +79,6 @@ fn recipe(machine: Machine, seed: u64) -> TreeRecipe {
         seed,
         ..TreeRecipe::default()
     }
-}
-
-/// Shows a command as a user would type it, and reads it the same way.
-fn parse(words: &[&str], printer: &Printer) -> anyhow::Result<Command> {
-    printer.line(format!("$ {}", words.join(" ")))?;
-    Ok(Arguments::try_parse_from(words)?.command)
 }
 
 /// Makes the folder, or takes one that an earlier demonstration made: its files are written again, what
@@ -117,7 +109,7 @@ fn remove_own(sounds: &Path, seed: u64) -> anyhow::Result<()> {
         _ => Ok(()),
     };
     let mut folders = std::collections::BTreeSet::from([sounds.to_owned()]);
-    for machine in Machine::ALL {
+    for machine in Kind::ALL {
         let tables = ["check.csv"].map(|name| sounds.join(machine.name()).join(name));
         let files = recipe(machine, seed).files()?;
         let files = files.into_iter().map(|file| sounds.join(file.path)).chain(tables);
@@ -141,22 +133,22 @@ fn remove_own(sounds: &Path, seed: u64) -> anyhow::Result<()> {
 }
 
 /// What a clip really is: its file name says so (`leak_0003.wav`).
-fn truth(clip: &CheckedClip) -> &str {
+fn truth(record: &ClipRecord) -> &str {
     let name =
-        Path::new(&clip.label).file_stem().and_then(|name| name.to_str()).unwrap_or_default();
+        Path::new(record.path()).file_stem().and_then(|name| name.to_str()).unwrap_or_default();
     name.rsplit_once('_').map_or(name, |(kind, _)| kind)
 }
 
-fn tally(clips: &[CheckedClip]) -> String {
+fn tally(records: &[ClipRecord]) -> String {
     let count = |faulty: bool, anomalous: Option<bool>| {
-        clips
+        records
             .iter()
-            .filter(|clip| (truth(clip) != "normal") == faulty)
-            .filter(|clip| anomalous.is_none_or(|wanted| clip.is_anomalous() == wanted))
+            .filter(|record| (truth(record) != "normal") == faulty)
+            .filter(|record| anomalous.is_none_or(|wanted| record.is_anomalous() == wanted))
             .count()
     };
     format!(
-        "The file names know better: {} of {} faulty clips were found, {} of {} normal ones were called anomalous.",
+        "According to the file names, {} of {} faulty clips were found and {} of {} normal ones were called anomalous.",
         count(true, Some(true)),
         count(true, None),
         count(false, Some(true)),

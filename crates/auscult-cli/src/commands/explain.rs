@@ -1,40 +1,44 @@
 //! `auscult explain`: what differs, in sentences.
 
-use super::scoring::Scoring;
 use crate::{
     Outcome,
-    args::ExplainArguments,
-    printer::{Printer, strong},
+    args::{ColumnArguments, ExplainArguments},
+    context::Context,
+    options::listening::{Scoring, print_rest},
+    output::{Format, RunWriter},
+    printer::strong,
+    tables::{promise, scores::name_of},
 };
 
-pub(crate) fn run(arguments: &ExplainArguments, printer: &Printer) -> anyhow::Result<Outcome> {
-    let mut scoring = Scoring::new(&arguments.scoring)?;
-    scoring.explain = true;
-    let mut records = Vec::new();
-    let scored = scoring.run(&arguments.scoring.input.paths, printer, |clip| {
-        let explanation = clip.finding.as_ref().and_then(|finding| finding.explanation.as_ref());
-        if arguments.json {
-            records.push(serde_json::json!({
-                "path": clip.label,
-                "start_seconds": clip.start_seconds,
-                "verdict": clip.verdict(),
-                "promised": scoring.standing(clip.domain.as_deref()).is_promised(),
-                "score": clip.finding.as_ref().map(|finding| finding.scored.score.value),
-                "explanation": explanation,
-            }));
-            return Ok(());
+pub(crate) fn run(arguments: &ExplainArguments, context: &Context) -> anyhow::Result<Outcome> {
+    let printer = &context.printer;
+    let scoring = Scoring::open(&arguments.scoring, context)?.explained(true);
+    let columns = ColumnArguments::default();
+    let mut writer = arguments
+        .json
+        .then(|| RunWriter::new(&Format::Json, &scoring.machine, &columns, None))
+        .transpose()?;
+    let mut listening = scoring.start(context)?;
+    for clip in listening.by_ref() {
+        match (clip, &mut writer) {
+            (Err(error), _) => printer.problem(&error),
+            (Ok(record), Some(writer)) => writer.write(record)?,
+            (Ok(record), None) => {
+                let Some(explanation) = &record.explanation else { continue };
+                printer.line(strong(name_of(&record)))?;
+                printer.line(&explanation.summary)?;
+                for sentence in explanation.sentences() {
+                    printer.line(format!("  {sentence}"))?;
+                }
+                printer.line("")?;
+            }
         }
-        let Some(explanation) = explanation else { return Ok(()) };
-        printer.line(strong(clip.name()))?;
-        printer.line(&explanation.summary)?;
-        for sentence in explanation.sentences() {
-            printer.line(format!("  {sentence}"))?;
-        }
-        printer.line("")
-    })?;
-    if arguments.json {
-        printer.line(serde_json::to_string_pretty(&records)?)?;
     }
-    scoring.tell_shortcomings(&scored, printer);
-    Ok(if scored.complete { Outcome::Done } else { Outcome::Incomplete })
+    let summary = listening.summary();
+    print_rest(&summary, context);
+    if let Some(writer) = writer {
+        writer.finish(&summary)?;
+    }
+    promise::warn_about_run(&scoring.machine, &summary, printer);
+    Ok(if summary.is_complete { Outcome::Done } else { Outcome::Incomplete })
 }

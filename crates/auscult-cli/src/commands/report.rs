@@ -2,168 +2,84 @@
 
 use std::path::Path;
 
-use auscult_audio::{ClipReader, Location};
-use auscult_report::{MOST_DETAILS, ReportClip, ReportInput, ReportSound};
+use auscult::{ClipRecord, RunSummary};
+use auscult_report::Report;
 
-use super::scoring::{CheckedClip, Scored, Scoring};
 use crate::{
     Outcome,
     args::ReportArguments,
-    files,
-    printer::{Printer, count},
+    context::Context,
+    options::listening::{Scoring, print_rest},
+    printer::count,
+    tables::promise,
 };
 
-pub(crate) fn run(arguments: &ReportArguments, printer: &Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &ReportArguments, context: &Context) -> anyhow::Result<Outcome> {
+    let printer = &context.printer;
     let json_file = arguments.json.as_deref().filter(|path| *path != Path::new("-"));
+    check(arguments, json_file)?;
+    let scoring = Scoring::open(&arguments.scoring, context)?.explained(true);
+    let mut listening = scoring.start(context)?;
+    let mut records: Vec<ClipRecord> = Vec::new();
+    for clip in listening.by_ref() {
+        match clip {
+            Ok(record) => records.push(record),
+            Err(error) => printer.problem(&error),
+        }
+    }
+    let summary = listening.summary();
+    print_rest(&summary, context);
+    anyhow::ensure!(!records.is_empty(), "nothing was scored, so no report was written");
+    let stem = arguments.scoring.model.file_stem().unwrap_or_default().to_string_lossy();
+    let title = arguments.title.as_deref().unwrap_or(&stem);
+    let report =
+        Report::new(title, &scoring.machine, &records).with_notes(notes(&scoring, &summary));
+    let anomalous = records.iter().filter(|record| record.is_anomalous()).count();
+    let counts = format!("{}, {anomalous} anomalous", count(records.len(), "clip"));
+    if let Some(path) = &arguments.output {
+        auscult::files::write_atomically(path, report.render().as_bytes())?;
+        printer.note(format!("{}: {counts}", path.display()));
+    }
+    match (&arguments.json, json_file) {
+        (_, Some(path)) => {
+            auscult::files::write_atomically(path, report.to_json()?.as_bytes())?;
+            printer.note(format!("{}: {counts}", path.display()));
+        }
+        (Some(_), None) => printer.line(report.to_json()?)?,
+        (None, None) => {}
+    }
+    promise::warn_about_run(&scoring.machine, &summary, printer);
+    Ok(if summary.is_complete { Outcome::Done } else { Outcome::Incomplete })
+}
+
+/// Refuses files that cannot be written or must not be lost.
+fn check(arguments: &ReportArguments, json_file: Option<&Path>) -> anyhow::Result<()> {
     for path in arguments.output.as_deref().into_iter().chain(json_file) {
-        files::check_result_target(path, arguments.scoring.inputs())?;
+        auscult::files::check_target(path)?;
+        auscult::check_result_target(path, arguments.scoring.inputs())?;
     }
     let is_same = |json: &Path| arguments.output.as_deref() == Some(json);
     anyhow::ensure!(
         !json_file.is_some_and(is_same),
         "--output and --json name the same file; give two"
     );
-    let mut scoring = Scoring::new(&arguments.scoring)?;
-    scoring.explain = true;
-    let mut clips = Vec::new();
-    let scored = scoring.run(&arguments.scoring.input.paths, printer, |clip| {
-        clips.push(clip);
-        Ok(())
-    })?;
-    anyhow::ensure!(!clips.is_empty(), "nothing was scored, so no report was written");
-    let stem = arguments.scoring.model.file_stem().unwrap_or_default().to_string_lossy();
-    let title = arguments.title.as_deref().unwrap_or(&stem);
-    let anomalous = clips.iter().filter(|clip| clip.is_anomalous()).count();
-    let told = format!("{}, {anomalous} anomalous", count(clips.len(), "clip"));
-    let report = Report::new(title, &scoring, &scored, clips, |_| None);
-    if let Some(path) = &arguments.output {
-        report.write_page(path)?;
-        printer.note(format!("{}: {told}", path.display()));
-    }
-    match (&arguments.json, json_file) {
-        (_, Some(path)) => {
-            auscult_files::write_atomically(path, report.json()?.as_bytes())?;
-            printer.note(format!("{}: {told}", path.display()));
-        }
-        (Some(_), None) => printer.line(report.json()?)?,
-        (None, None) => {}
-    }
-    scoring.tell_shortcomings(&scored, printer);
-    Ok(if scored.complete { Outcome::Done } else { Outcome::Incomplete })
+    Ok(())
 }
 
-/// Checked clips, with the sound of those that matter.
-pub(super) struct Report<'a> {
-    title: &'a str,
-    scoring: &'a Scoring,
-    clips: Vec<ReportClip>,
-    notes: Vec<String>,
-}
+/// Unread recordings beyond these are only counted.
+const MOST_UNREAD: usize = 20;
 
-impl<'a> Report<'a> {
-    /// Reads the sound of the furthest clips again, so that memory never holds that of all.
-    /// `truth` says what a clip really is, where that is known.
-    pub(super) fn new(
-        title: &'a str,
-        scoring: &'a Scoring,
-        scored: &Scored,
-        clips: Vec<CheckedClip>,
-        truth: impl Fn(&CheckedClip) -> Option<String>,
-    ) -> Self {
-        let listed = furthest(&clips);
-        let mut notes = scoring.notes(scored);
-        let clips = clips
-            .into_iter()
-            .enumerate()
-            .map(|(index, clip)| {
-                let truth = truth(&clip);
-                let sound = listed.contains(&index).then(|| sound(&clip, scoring));
-                let sound = sound.and_then(|sound| {
-                    sound.map_err(|why| notes.push(format!("{}: {why}", clip.name()))).ok()
-                });
-                report_clip(clip, truth, sound)
-            })
-            .collect();
-        Self { title, scoring, clips, notes }
+/// What the page must not keep to itself: alarms, and what is not on it.
+fn notes(scoring: &Scoring, summary: &RunSummary) -> Vec<String> {
+    let alarms = promise::alarm_line(&scoring.machine, summary, scoring.has_other_rate);
+    let mut notes: Vec<String> = alarms.into_iter().collect();
+    if summary.is_cancelled {
+        notes.push("stopped before everything was read: some recordings are missing".to_owned());
     }
-
-    fn input(&self) -> ReportInput<'_> {
-        ReportInput {
-            title: self.title,
-            model: &self.scoring.model,
-            axis: self.scoring.reading.front_end.axis(),
-            clips: &self.clips,
-            program_version: env!("CARGO_PKG_VERSION"),
-            notes: &self.notes,
-        }
+    let unread = summary.unread.iter().take(MOST_UNREAD);
+    notes.extend(unread.map(|problem| format!("not read, or not to its end: {problem}")));
+    if summary.unread.len() > MOST_UNREAD {
+        notes.push(format!("not read: {} more files", summary.unread.len() - MOST_UNREAD));
     }
-
-    /// Renders the page and writes it whole.
-    pub(super) fn write_page(&self, path: &Path) -> anyhow::Result<()> {
-        let page = auscult_report::render(&self.input());
-        Ok(auscult_files::write_atomically(path, page.as_bytes())?)
-    }
-
-    fn json(&self) -> anyhow::Result<String> {
-        Ok(auscult_report::to_json(&self.input())?)
-    }
-}
-
-/// Indices of the anomalous clips with the highest scores, as many as a report shows in detail.
-fn furthest(clips: &[CheckedClip]) -> Vec<usize> {
-    let score = |index: &usize| clips[*index].score().unwrap_or(f64::NEG_INFINITY);
-    let mut anomalous: Vec<usize> =
-        (0..clips.len()).filter(|&index| clips[index].is_anomalous()).collect();
-    anomalous.sort_by(|a, b| score(b).total_cmp(&score(a)));
-    anomalous.truncate(MOST_DETAILS);
-    anomalous
-}
-
-fn report_clip(clip: CheckedClip, truth: Option<String>, sound: Option<ReportSound>) -> ReportClip {
-    let (scored, explanation) =
-        clip.finding.map(|finding| (finding.scored, finding.explanation)).unzip();
-    ReportClip {
-        quality: clip.quality,
-        remarks: clip.remarks,
-        copy_of: clip.copy_of,
-        domain: clip.domain,
-        alarm: clip.alarm,
-        scored,
-        explanation: explanation.flatten(),
-        truth,
-        sound,
-        ..ReportClip::of(clip.label, clip.start_seconds, clip.condition)
-    }
-}
-
-/// The sound of a clip and of the reference closest to it, or why it cannot be heard.
-fn sound(clip: &CheckedClip, scoring: &Scoring) -> Result<ReportSound, String> {
-    if clip.location == Location::StandardInput {
-        return Err(
-            "standard input cannot be read twice, so it is not seen or heard here".to_owned()
-        );
-    }
-    let samples = samples_at(&clip.location, clip.start_seconds, scoring)
-        .ok_or("the recording is no longer there, so it is not seen or heard here")?;
-    let explanation = clip.finding.as_ref().and_then(|finding| finding.explanation.as_ref());
-    let nearest = explanation
-        .and_then(|explanation| explanation.bands.first())
-        .and_then(|band| band.reference.as_ref());
-    Ok(ReportSound {
-        sample_rate: scoring.reading.length.sample_rate(),
-        samples,
-        nearest: nearest.and_then(|reference| {
-            let location = Location::File(reference.source.clone().into());
-            samples_at(&location, reference.start_seconds, scoring)
-        }),
-        nearest_label: nearest.map(|reference| reference.source.clone()),
-    })
-}
-
-/// The clip that starts there, if the file is still where it was.
-fn samples_at(location: &Location, start_seconds: f64, scoring: &Scoring) -> Option<Vec<f32>> {
-    let mut clips = ClipReader::open(location, scoring.reading.settings()).ok()?;
-    let wanted = clips
-        .find(|clip| clip.as_ref().is_ok_and(|clip| clip.start_seconds >= start_seconds - 1e-3));
-    Some(wanted?.ok()?.samples)
+    notes
 }

@@ -2,14 +2,9 @@
 
 use auscult_testing::{Fault, Layout, Machine, PerDomain, TreeRecipe, write_tree};
 
-use crate::{
-    Outcome,
-    args::SynthArguments,
-    printer::{Printer, count},
-    progress,
-};
+use crate::{Outcome, args::SynthArguments, context::Context, printer::count};
 
-pub(crate) fn run(arguments: &SynthArguments, printer: &Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn run(arguments: &SynthArguments, context: &Context) -> anyhow::Result<Outcome> {
     let per_domain = |counts: &[u32]| PerDomain { source: counts[0], target: counts[1] };
     let faults = parse::<Fault>(&arguments.faults)?;
     let recipe = TreeRecipe {
@@ -26,8 +21,16 @@ pub(crate) fn run(arguments: &SynthArguments, printer: &Printer) -> anyhow::Resu
         seed: arguments.seed,
         ..TreeRecipe::default()
     };
-    let files = write_with_progress(&arguments.out, &recipe)?;
-    printer.line(format!("{} in {}", count(files.len(), "clip"), arguments.out.display()))?;
+    let printer = &context.printer;
+    printer.start_bar(recipe.files()?.len(), "clips", "");
+    let advance = &mut |done, _| printer.move_bar(done, String::new());
+    let files = write_tree(&arguments.out, &recipe, advance)?;
+    printer.end_bar();
+    context.printer.line(format!(
+        "{} in {}",
+        count(files.len(), "clip"),
+        arguments.out.display()
+    ))?;
     Ok(Outcome::Done)
 }
 
@@ -47,15 +50,4 @@ where
     anyhow::Error: From<T::Err>,
 {
     names.iter().map(|name| Ok(name.parse()?)).collect()
-}
-
-/// [`write_tree`] with a progress bar.
-pub(super) fn write_with_progress(
-    folder: &std::path::Path,
-    recipe: &TreeRecipe,
-) -> anyhow::Result<Vec<auscult_testing::TreeFile>> {
-    let bar = progress::bar(recipe.files()?.len(), "clips");
-    let files = write_tree(folder, recipe, &mut |done, _| bar.set_position(done as u64))?;
-    bar.finish_and_clear();
-    Ok(files)
 }

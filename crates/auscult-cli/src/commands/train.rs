@@ -11,7 +11,7 @@ pub(super) use running::run;
 #[cfg(not(feature = "training"))]
 pub(super) fn run(
     _: &crate::args::TrainArguments,
-    _: &crate::printer::Printer,
+    _: &crate::context::Context,
 ) -> anyhow::Result<crate::Outcome> {
     anyhow::bail!(
         "this program was built without training; build it with: cargo build --release -p auscult-cli \

@@ -48,7 +48,7 @@ fn header(kind: &str, shape: &[usize]) -> Vec<u8> {
 
 /// Writes one array as `.npy`.
 pub(crate) fn write_npy(path: &Path, array: &Array<'_>) -> anyhow::Result<()> {
-    Ok(auscult_files::write_atomically(path, &array.bytes())?)
+    Ok(auscult::files::write_atomically(path, &array.bytes())?)
 }
 
 /// Writes named arrays and a list of texts as `.npz`, uncompressed like `numpy.savez`.
@@ -68,7 +68,7 @@ pub(crate) fn write_npz(
         archive.write_all(&bytes)?;
     }
     archive.finish().context("npz archive")?;
-    Ok(auscult_files::write_atomically(path, bytes.get_ref())?)
+    Ok(auscult::files::write_atomically(path, bytes.get_ref())?)
 }
 
 #[cfg(test)]

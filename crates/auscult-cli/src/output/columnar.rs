@@ -45,7 +45,7 @@ impl ParquetWriter {
         }
         rows.close()?;
         file.close()?;
-        auscult_files::write_atomically(&self.path, &bytes).context("Parquet output")
+        auscult::files::write_atomically(&self.path, &bytes).context("Parquet output")
     }
 
     /// Whether a column holds text; one without any value holds numbers.

@@ -1,9 +1,12 @@
 //! Results for programs: CSV, JSON, JSON lines and Parquet from one kind of record.
 
 mod arrays;
+mod bench;
 #[cfg(feature = "parquet")]
 mod columnar;
+mod features;
 mod record;
+mod run;
 mod text;
 
 use std::{
@@ -13,9 +16,12 @@ use std::{
 
 use anyhow::Context;
 
+use self::arrays::{Array, write_npy, write_npz};
 pub(crate) use self::{
-    arrays::{Array, write_npy, write_npz},
+    bench::{run_facts, write_results, write_scores},
+    features::{FeatureRows, write_features},
     record::{Field, Record},
+    run::RunWriter,
 };
 
 /// The form results are written in.
@@ -52,7 +58,7 @@ impl RecordWriter {
             Format::Parquet(path) => Self::Parquet(columnar::ParquetWriter::new(path, columns)),
             #[cfg(not(feature = "parquet"))]
             Format::Parquet(_) => anyhow::bail!(
-                "this build of auscult writes no Parquet; build it with --features parquet, or use --csv"
+                "this build of auscult does not write Parquet; build it with --features parquet, or use --csv"
             ),
         })
     }
@@ -77,12 +83,22 @@ impl RecordWriter {
         }
     }
 
+    /// Ends the results; JSON is one array.
     pub(crate) fn finish(self) -> anyhow::Result<()> {
+        self.finish_with(|records| records)
+    }
+
+    /// Ends the results; JSON is what `document` makes of the records.
+    pub(crate) fn finish_with<D: serde::Serialize>(
+        self,
+        document: impl FnOnce(Vec<Record>) -> D,
+    ) -> anyhow::Result<()> {
         match self {
             Self::Csv(writer) => writer.finish(),
             Self::JsonLines(mut sink) => Ok(sink.flush()?),
             Self::Json(mut sink, records) => {
-                serde_json::to_writer_pretty(&mut sink, &records).map_err(std::io::Error::from)?;
+                let document = document(records);
+                serde_json::to_writer_pretty(&mut sink, &document).map_err(std::io::Error::from)?;
                 writeln!(sink)?;
                 Ok(sink.flush()?)
             }

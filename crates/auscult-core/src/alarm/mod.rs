@@ -5,10 +5,12 @@
 
 mod budget;
 mod machine;
+mod plan;
 mod settings;
 
 pub use self::{
     budget::{AlarmBudget, Choice, Period, Replay, alarms_per_clip},
     machine::{AlarmMachine, AlarmState, Observation, Transition},
+    plan::{BudgetPlan, BudgetShortfall},
     settings::{AlarmRules, AlarmSettings, Latch},
 };

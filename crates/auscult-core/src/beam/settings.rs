@@ -44,6 +44,14 @@ pub enum ScoreOf {
 named_choices!(ScoreOf, "score of a band", { Distance => "distance", Value => "value" });
 
 impl ScoreOf {
+    /// What is larger than normal where something differs.
+    pub(crate) fn measure(self) -> &'static str {
+        match self {
+            Self::Distance => "distance",
+            Self::Value => "error",
+        }
+    }
+
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
     fn is_default(&self) -> bool {
         *self == Self::default()

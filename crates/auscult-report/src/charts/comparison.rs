@@ -6,7 +6,7 @@ use std::{
     ops::Range,
 };
 
-use auscult_core::Explanation;
+use auscult::Explanation;
 use auscult_page::{
     Scale,
     svg::{Picture, line, shape, text, upright_name},

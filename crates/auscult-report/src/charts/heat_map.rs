@@ -5,7 +5,7 @@ use std::{
     ops::Range,
 };
 
-use auscult_core::{View, features::Axis};
+use auscult::{View, features::Axis};
 use auscult_page::svg::{Picture, shape, text};
 
 use super::{CLIPS_FROM, WIDTH, clip_axis, close, column_centre, column_width, open};
@@ -17,7 +17,7 @@ use crate::{
 
 /// The chart.
 pub(crate) struct HeatMap<'a> {
-    pub(crate) clips: &'a [ReportClip],
+    pub(crate) clips: &'a [ReportClip<'a>],
     pub(crate) views: &'a [View],
     /// Positions of the bands, in order along the axis.
     pub(crate) bands: &'a [Range<usize>],
@@ -131,7 +131,7 @@ impl HeatMap<'_> {
                 "x=\"{:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height:.1}\"",
                 column_centre(index, self.clips.len()) - width / 2.0
             );
-            let title = format!("Clip {}: {}: {}", index + 1, clip.label, furthest(clip));
+            let title = format!("Clip {}: {}: {}", index + 1, clip.path, furthest(clip));
             shape(out, "rect", "tooltip", place, &title)?;
         }
         Ok(())
@@ -169,7 +169,7 @@ fn step_of(times_normal: f64) -> usize {
     STEPS.iter().rposition(|&(_, from)| times_normal >= from).unwrap_or(0)
 }
 
-fn times_normal(clip: &ReportClip, view: View, band: usize) -> Option<f64> {
+fn times_normal(clip: &ReportClip<'_>, view: View, band: usize) -> Option<f64> {
     let bands = &clip.explanation.as_ref()?.bands;
     let reason = bands.iter().find(|reason| reason.view == view && reason.band == band)?;
     reason.times_normal.filter(|value| !value.is_nan())
@@ -188,7 +188,7 @@ fn cell_number(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use auscult_core::Verdict;
+    use auscult::Verdict;
 
     use super::*;
     use crate::testing::{assert_well_formed, clip_with, sample};

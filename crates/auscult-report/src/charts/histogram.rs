@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Display, Formatter};
 
-use auscult_core::plural;
+use auscult::plural;
 use auscult_page::{
     Scale, number,
     svg::{Picture, line, shape, text, upright_name},
@@ -16,7 +16,7 @@ use crate::{ReportClip, page::Threshold, text::verdict_word};
 pub(crate) struct Histogram<'a> {
     /// Scores of left-out normal clips, ascending.
     pub(crate) calibration: &'a [f64],
-    pub(crate) clips: &'a [ReportClip],
+    pub(crate) clips: &'a [ReportClip<'a>],
     pub(crate) thresholds: &'a [Threshold],
     pub(crate) range: ScoreRange,
 }
@@ -78,7 +78,7 @@ impl Display for Histogram<'_> {
             if let Some(score) = clip.score() {
                 let (word, at) = (verdict_word(clip.verdict()), scale.place(score));
                 let title =
-                    format!("Clip {}: {}: {word}, score {}", index + 1, clip.label, number(score));
+                    format!("Clip {}: {}: {word}, score {}", index + 1, clip.path, number(score));
                 mark(out, clip.verdict(), (at, CLIPS_AT), 4.0, &title)?;
             }
         }
@@ -143,18 +143,18 @@ fn bars(scores: &[f64], scale: &Scale) -> Vec<Bar> {
 
 #[cfg(test)]
 mod tests {
-    use auscult_core::Verdict;
+    use auscult::Verdict;
 
     use super::*;
     use crate::testing::{assert_well_formed, clip_with};
 
-    fn histogram(calibration: &[f64], clips: &[ReportClip], threshold: Option<f64>) -> String {
+    fn histogram(calibration: &[f64], clips: &[ReportClip<'_>], threshold: Option<f64>) -> String {
         let clip_scores = clips.iter().filter_map(ReportClip::score);
         let range = ScoreRange::of(calibration.iter().copied().chain(clip_scores).chain(threshold));
         let thresholds = [Threshold {
             domain: None,
             value: threshold,
-            standing: auscult_core::Standing::Promised,
+            standing: auscult::Standing::Promised,
             scores: Vec::new(),
         }];
         Histogram { calibration, clips, thresholds: &thresholds, range }.to_string()

@@ -5,7 +5,7 @@ use std::{
     ops::Range,
 };
 
-use auscult_core::{Explanation, View};
+use auscult::{Explanation, View};
 use auscult_page::{
     Scale,
     svg::{line, shape, text},

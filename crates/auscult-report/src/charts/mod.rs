@@ -11,7 +11,7 @@ mod timeline;
 
 use std::fmt::{self, Formatter};
 
-use auscult_core::Verdict;
+use auscult::Verdict;
 use auscult_page::{
     Escaped, number,
     svg::{self, Picture, line, shape, text},

@@ -16,7 +16,7 @@ use crate::{ReportClip, page::Threshold, text::verdict_word};
 
 /// The chart.
 pub(crate) struct Timeline<'a> {
-    pub(crate) clips: &'a [ReportClip],
+    pub(crate) clips: &'a [ReportClip<'a>],
     pub(crate) thresholds: &'a [Threshold],
     pub(crate) range: ScoreRange,
     /// Whether the clip at an index has a section of its own to link to.
@@ -102,24 +102,24 @@ impl Timeline<'_> {
     }
 }
 
-fn mark_title(index: usize, clip: &ReportClip) -> String {
+fn mark_title(index: usize, clip: &ReportClip<'_>) -> String {
     let score = clip.score().map_or_else(String::new, |score| format!(", score {}", number(score)));
-    format!("Clip {}: {}: {}{score}", index + 1, clip.label, verdict_word(clip.verdict()))
+    format!("Clip {}: {}: {}{score}", index + 1, clip.path, verdict_word(clip.verdict()))
 }
 
 #[cfg(test)]
 mod tests {
-    use auscult_core::{ClipCondition, Verdict};
+    use auscult::{ClipCondition, Verdict};
 
     use super::*;
     use crate::testing::{assert_well_formed, clip_with};
 
-    fn timeline(clips: &[ReportClip], threshold: Option<f64>) -> String {
+    fn timeline(clips: &[ReportClip<'_>], threshold: Option<f64>) -> String {
         let range = ScoreRange::of(clips.iter().filter_map(ReportClip::score).chain(threshold));
         let thresholds = [Threshold {
             domain: None,
             value: threshold,
-            standing: auscult_core::Standing::Promised,
+            standing: auscult::Standing::Promised,
             scores: Vec::new(),
         }];
         Timeline { clips, thresholds: &thresholds, range, has_details: &|index| index == 0 }
@@ -162,7 +162,7 @@ mod tests {
         let cases: [&[f64]; 5] =
             [&[], &[1.0], &[2.0; 9], &[f64::NAN, 1.0, f64::INFINITY], &[0.0, 0.0]];
         for scores in cases {
-            let clips: Vec<ReportClip> =
+            let clips: Vec<ReportClip<'_>> =
                 scores.iter().map(|&score| clip_with(score, Verdict::Normal)).collect();
             for threshold in [None, Some(1.0), Some(f64::INFINITY)] {
                 let svg = timeline(&clips, threshold);

@@ -6,16 +6,16 @@ use std::{
     fmt::{self, Display, Formatter},
 };
 
-use auscult_core::{ScoreOf, Standing, Verdict};
+use auscult::{ScoreOf, Standing, Verdict};
 use auscult_page::{Document, Escaped};
 
-use crate::{MOST_DETAILS, ReportClip, ReportInput, charts::ScoreRange, sections};
+use crate::{MOST_DETAILS, Report, ReportClip, charts::ScoreRange, sections};
 
 const STYLE: &str = include_str!("../style.css");
 
 /// One report, ready to be written.
 pub(crate) struct Page<'a> {
-    pub(crate) input: &'a ReportInput<'a>,
+    pub(crate) input: &'a Report<'a>,
     /// The scores above which clips are anomalous: one, or one for each domain.
     pub(crate) thresholds: Vec<Threshold>,
     /// The range of every score on the page.
@@ -25,7 +25,7 @@ pub(crate) struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    pub(crate) fn new(input: &'a ReportInput<'a>) -> Self {
+    pub(crate) fn new(input: &'a Report<'a>) -> Self {
         let thresholds = Threshold::all(input);
         let values = thresholds.iter().filter_map(|threshold| threshold.value);
         let calibration = input.model.calibration().scores().iter().copied();
@@ -34,7 +34,7 @@ impl<'a> Page<'a> {
             input,
             range: ScoreRange::of(calibration.chain(scores).chain(values)),
             thresholds,
-            details: chosen_for_details(input.clips),
+            details: chosen_for_details(&input.clips),
         }
     }
 
@@ -81,7 +81,7 @@ pub(crate) struct Threshold {
 
 impl Threshold {
     /// The thresholds that the clips of a report were judged by; at least one.
-    fn all(input: &ReportInput<'_>) -> Vec<Self> {
+    fn all(input: &Report<'_>) -> Vec<Self> {
         let model = input.model;
         let domains: BTreeSet<Option<&str>> =
             input.clips.iter().map(|clip| clip.domain.as_deref()).collect();
@@ -110,7 +110,7 @@ impl Threshold {
 }
 
 /// Clips with score and sound: anomalous ones first, the furthest first.
-fn chosen_for_details(clips: &[ReportClip]) -> Vec<usize> {
+fn chosen_for_details(clips: &[ReportClip<'_>]) -> Vec<usize> {
     let mut chosen: Vec<usize> = (0..clips.len())
         .filter(|&index| clips[index].sound.is_some() && clips[index].scored.is_some())
         .collect();
@@ -142,7 +142,7 @@ impl Display for Page<'_> {
             out,
             "</main>\n<footer>\n<p>Made by auscult {}. This page is complete in itself: it loads \
              nothing and can be kept, mailed and printed.</p>\n</footer>",
-            Escaped(self.input.program_version)
+            Escaped(self.input.version)
         )?;
         document.close(out)
     }

@@ -1,10 +1,10 @@
 //! The page as a whole: safe, sound, small and readable.
 
-use auscult_core::{ClipCondition, FrontEndSettings, Verdict};
+use auscult::{ClipCondition, FrontEndSettings, Verdict};
 
 use super::*;
 use crate::{
-    ReportSound, render,
+    ReportSound,
     testing::{assert_well_formed, attribute_values, clip_with, sample, sample_with},
 };
 
@@ -29,7 +29,7 @@ fn anomalous_clips_with_sound_come_first_and_the_furthest_first() {
 fn every_front_end_gives_a_well_formed_page() {
     for name in FrontEndSettings::NAMES {
         let sample = sample_with(&FrontEndSettings::named(name, None).unwrap());
-        let page = render(&sample.input());
+        let page = sample.input().render();
         assert_well_formed(&page);
         assert!(page.contains("<article class=\"clip\""), "{name}: no anomalous clip in detail");
     }
@@ -37,7 +37,7 @@ fn every_front_end_gives_a_well_formed_page() {
 
 #[test]
 fn links_lead_to_places_on_the_page() {
-    let page = render(&sample().input());
+    let page = sample().input().render();
     let ids = attribute_values(&page, " id=\"");
     let links = attribute_values(&page, " href=\"#");
     assert!(links.len() >= 4);
@@ -54,7 +54,7 @@ fn markup_in_any_string_stays_text() {
     let attack = "\"><script>alert('a')</script><img src=x onerror=alert(1)>&";
     let mut sample = sample();
     for clip in &mut sample.clips {
-        attack.clone_into(&mut clip.label);
+        attack.clone_into(&mut clip.path);
         clip.truth = Some(attack.to_owned());
         if let Some(sound) = &mut clip.sound {
             sound.nearest_label = Some(attack.to_owned());
@@ -67,8 +67,8 @@ fn markup_in_any_string_stays_text() {
         }
     }
     sample.notes.push(attack.to_owned());
-    let input = ReportInput { title: attack, program_version: attack, ..sample.input() };
-    let page = render(&input);
+    let input = Report { title: attack, version: attack, ..sample.input() };
+    let page = input.render();
     assert!(!page.contains("<script") && !page.contains("<img"));
     assert!(page.contains("&lt;script&gt;alert(&#39;a&#39;)&lt;/script&gt;"));
     assert_well_formed(&page);
@@ -76,7 +76,7 @@ fn markup_in_any_string_stays_text() {
 
 #[test]
 fn nothing_is_loaded_from_elsewhere() {
-    let page = render(&sample().input());
+    let page = sample().input().render();
     for attribute in [" src=\"", " href=\""] {
         for address in attribute_values(&page, attribute) {
             assert!(address.starts_with("data:") || address.starts_with('#'), "{address}");
@@ -87,7 +87,7 @@ fn nothing_is_loaded_from_elsewhere() {
 
 #[test]
 fn the_same_input_gives_the_same_bytes() {
-    assert!(render(&sample().input()) == render(&sample().input()));
+    assert!(sample().input().render() == sample().input().render());
 }
 
 #[test]
@@ -95,16 +95,15 @@ fn odd_scores_and_missing_parts_never_break_the_page() {
     let odd = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, 0.0, -1.0, 1e308, 1e-320];
     let mut sample = sample();
     sample.clips = odd.map(|score| clip_with(score, Verdict::Anomalous)).to_vec();
-    sample.clips.push(ReportClip {
-        scored: None,
-        condition: ClipCondition::TooShort { samples: 3, needed: 1_600 },
-        ..clip_with(0.0, Verdict::Normal)
-    });
-    assert_well_formed(&render(&sample.input()));
+    let mut short = clip_with(0.0, Verdict::Normal);
+    short.scored = None;
+    short.condition = ClipCondition::TooShort { samples: 3, needed: 1_600 };
+    sample.clips.push(short);
+    assert_well_formed(&sample.input().render());
     sample.clips.truncate(1);
-    assert_well_formed(&render(&sample.input()));
+    assert_well_formed(&sample.input().render());
     sample.clips.clear();
-    assert_well_formed(&render(&sample.input()));
+    assert_well_formed(&sample.input().render());
 }
 
 #[test]
@@ -114,7 +113,7 @@ fn a_model_of_one_clip_has_a_page_without_promise() {
     sample.clips.truncate(1);
     let scored = sample.model.judge(sample.clips[0].scored.clone().unwrap().score);
     sample.clips[0].scored = Some(scored);
-    let page = render(&sample.input());
+    let page = sample.input().render();
     assert!(page.contains("record at least 19 more, on several visits"));
     assert!(page.contains("There are no such scores"));
     assert_well_formed(&page);
@@ -125,9 +124,9 @@ fn two_hundred_clips_stay_a_small_page() {
     let mut sample = sample();
     let quiet = ReportClip { sound: None, ..sample.clips[0].clone() };
     sample.clips.extend(std::iter::repeat_n(quiet, 197));
-    let with_sound = render(&sample.input()).len();
+    let with_sound = sample.input().render().len();
     sample.clips[0].sound = None;
-    let without_sound = render(&sample.input()).len();
+    let without_sound = sample.input().render().len();
     assert!(without_sound < 300_000, "{without_sound} bytes without sound");
     // Twice one second of 16-bit sound at 16 kHz in base64, two pictures and some text.
     assert!(with_sound - without_sound < 120_000, "{with_sound} bytes with one clip of sound");

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Formatter};
 
-use auscult_core::{Verdict, plural};
+use auscult::{Verdict, plural};
 use auscult_page::{Escaped, number};
 
 use crate::{
@@ -14,7 +14,7 @@ use crate::{
 };
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
-    let clips = page.input.clips;
+    let clips = &page.input.clips;
     let anomalous = clips.iter().filter(|clip| clip.verdict() == Some(Verdict::Anomalous)).count();
     if page.details.is_empty() && anomalous == 0 {
         return Ok(());
@@ -45,7 +45,7 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
 fn write_clip(
     out: &mut Formatter<'_>,
     index: usize,
-    clip: &ReportClip,
+    clip: &ReportClip<'_>,
     compares: bool,
 ) -> fmt::Result {
     let (Some(scored), Some(sound)) = (&clip.scored, &clip.sound) else {
@@ -58,7 +58,7 @@ fn write_clip(
         "<article class=\"clip\" id=\"clip-{position}\" aria-labelledby=\"clip-{position}-name\">\n\
          <h3 id=\"clip-{position}-name\"><span class=\"sign {class}\" aria-hidden=\"true\">{sign}</span> \
          Clip {position}: {}</h3>\n<dl class=\"facts\">\n",
-        Escaped(&clip.label)
+        Escaped(&clip.path)
     )?;
     let mut facts = vec![
         ("verdict", verdict_word(clip.verdict()).to_owned()),
@@ -89,7 +89,7 @@ fn write_clip(
 fn write_picture(
     out: &mut Formatter<'_>,
     position: usize,
-    (clip, sound): (&ReportClip, &ReportSound),
+    (clip, sound): (&ReportClip<'_>, &ReportSound),
     compares: bool,
 ) -> fmt::Result {
     let numbers = if compares {
@@ -99,7 +99,7 @@ fn write_picture(
         "times the normal error of the network."
     };
     let id = format!("clip-{position}-picture");
-    let (label, explanation) = (clip.label.as_str(), clip.explanation.as_ref());
+    let (label, explanation) = (clip.path.as_str(), clip.explanation.as_ref());
     let chart = Comparison { id: &id, label, sound, explanation };
     writeln!(
         out,
@@ -133,11 +133,11 @@ fn write_player(out: &mut Formatter<'_>, name: &str, samples: &[f32], rate: u32)
 
 #[cfg(test)]
 mod tests {
-    use crate::{render, testing::sample};
+    use crate::testing::sample;
 
     #[test]
     fn anomalous_clips_are_explained_seen_and_heard() {
-        let page = render(&sample().input());
+        let page = sample().input().render();
         assert!(page.contains("<article class=\"clip\" id=\"clip-1\""));
         assert!(page.contains("does not sound normal"));
         assert_eq!(page.matches("<audio controls").count(), 2);
@@ -150,10 +150,10 @@ mod tests {
     fn anomalous_clips_without_sound_are_pointed_to_in_the_table() {
         let mut sample = sample();
         sample.clips[0].sound = None;
-        let page = render(&sample.input());
+        let page = sample.input().render();
         assert!(page.contains("Of 1 anomalous clip, 0 shown here"));
         assert!(!page.contains("<audio"));
         sample.clips.remove(0);
-        assert!(!render(&sample.input()).contains("Clips in detail"));
+        assert!(!sample.input().render().contains("Clips in detail"));
     }
 }

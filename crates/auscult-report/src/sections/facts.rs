@@ -5,7 +5,7 @@ use std::{
     fmt::{self, Formatter},
 };
 
-use auscult_core::{DensityExponent, Provenance, Standing, features::AxisMeaning, plural};
+use auscult::{DensityExponent, Provenance, Standing, features::AxisMeaning, plural};
 use auscult_page::{Escaped, tick};
 
 use crate::{
@@ -153,12 +153,12 @@ fn shortened(names: &[String]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::{render, testing::sample};
+    use crate::testing::sample;
 
     #[test]
     fn the_page_names_the_model() {
         let sample = sample();
-        let page = render(&sample.input());
+        let page = sample.input().render();
         let identity = sample.front_end.identity();
         assert!(page.contains(&format!("<th scope=\"row\">Front end</th><td>{identity}</td>")));
         for fact in [

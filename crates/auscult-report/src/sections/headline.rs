@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Formatter};
 
-use auscult_core::{Standing, Verdict, plural};
+use auscult::{Standing, Verdict, plural};
 use auscult_page::{Escaped, tick};
 
 use crate::{
@@ -24,7 +24,7 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     counts.write_tiles(out, page)?;
     if !page.input.notes.is_empty() {
         writeln!(out, "<section class=\"notes\" aria-label=\"Notes\">\n<h2>Notes</h2>\n<ul>")?;
-        for note in page.input.notes {
+        for note in &page.input.notes {
             writeln!(out, "<li>{}</li>", Escaped(note))?;
         }
         writeln!(out, "</ul>\n</section>")?;
@@ -183,25 +183,25 @@ impl Counts {
 
 #[cfg(test)]
 mod tests {
-    use auscult_core::FalseAlarmRate;
+    use auscult::FalseAlarmRate;
 
-    use crate::{render, testing::sample};
+    use crate::testing::sample;
 
     #[test]
     fn the_first_sentence_counts_the_clips() {
         let mut sample = sample();
         // Twenty clips of four visits are too few to promise 5 %, and enough for 20 %.
         let provisional = "1 of 3 clips does not sound normal at a provisional threshold.";
-        let page = render(&sample.input());
+        let page = sample.input().render();
         assert!(page.contains(provisional));
         assert!(!page.contains("by chance at this rate"), "nothing is known of the rate");
         sample.set_false_alarm_rate(FalseAlarmRate::try_from(0.2).unwrap());
         let promised = "1 of 3 clips does not sound normal at a promised 20 % false-alarm rate.";
-        assert!(render(&sample.input()).contains(promised));
+        assert!(sample.input().render().contains(promised));
         sample.clips.remove(0);
-        assert!(render(&sample.input()).contains("All 2 clips sound normal at a promised 20 %"));
+        assert!(sample.input().render().contains("All 2 clips sound normal at a promised 20 %"));
         sample.clips.clear();
-        assert!(render(&sample.input()).contains("There are no clips in this report."));
+        assert!(sample.input().render().contains("There are no clips in this report."));
     }
 
     #[test]
@@ -209,7 +209,7 @@ mod tests {
         let mut sample = sample();
         let rate = FalseAlarmRate::try_from(0.01).unwrap();
         sample.set_false_alarm_rate(rate);
-        let page = render(&sample.input());
+        let page = sample.input().render();
         assert!(page.contains("The model has too few normal clips to say what is anomalous."));
         assert!(page.contains(
             "a false-alarm rate of 1 % needs 99 independent normal clips, and the 20 here count as"
@@ -222,8 +222,8 @@ mod tests {
         let mut settings = sample.model.settings().clone();
         settings.confidence = Some("90%".parse().unwrap());
         let references = sample.model.references().clone();
-        sample.model = auscult_core::Model::fit(settings, references).unwrap();
-        let page = render(&sample.input());
+        sample.model = auscult::Model::fit(settings, references).unwrap();
+        let page = sample.input().render();
         assert!(page.contains(
             "5 % with 90 % confidence needs 45 independent normal clips, and the 20 here"
         ));

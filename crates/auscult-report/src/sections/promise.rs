@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Formatter};
 
-use auscult_core::{Basis, Promise, Standing, alarm::AlarmSettings, plural};
+use auscult::{Basis, Promise, Standing, alarm::AlarmSettings, plural};
 use auscult_page::{Escaped, number};
 
 use crate::page::{Page, Threshold};
@@ -120,16 +120,16 @@ fn basis_words(basis: Basis, is_promised: bool) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{render, testing::sample};
+    use crate::testing::sample;
 
     #[test]
     fn a_rate_is_promised_only_if_it_is_kept() {
         let mut sample = sample();
-        assert!(render(&sample.input()).contains("<li>No rate is promised yet: verdicts aim at"));
+        assert!(sample.input().render().contains("<li>No rate is promised yet: verdicts aim at"));
         sample.set_false_alarm_rate("20%".parse().unwrap());
-        assert!(render(&sample.input()).contains("<li>At most 20 % of normal clips are called"));
+        assert!(sample.input().render().contains("<li>At most 20 % of normal clips are called"));
         sample.set_false_alarm_rate("1%".parse().unwrap());
-        assert!(render(&sample.input()).contains("promised yet, and no verdict is given."));
+        assert!(sample.input().render().contains("promised yet, and no verdict is given."));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Formatter};
 
-use auscult_core::plural;
+use auscult::plural;
 use auscult_page::{Escaped, number};
 
 use crate::{ReportClip, page::Page, text::NOTHING};
@@ -14,8 +14,8 @@ const MOST_NAMED: usize = 5;
 pub(crate) const MOST_TO_HEAR: usize = 10;
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
-    let clips = page.input.clips;
-    let remarks: Vec<Vec<(&str, String)>> = clips.iter().map(ReportClip::remark_words).collect();
+    let clips = &page.input.clips;
+    let remarks: Vec<Vec<(&str, String)>> = clips.iter().map(ReportClip::remarks_in_full).collect();
     let fine = remarks.iter().filter(|remarks| remarks.is_empty()).count();
     write!(
         out,
@@ -115,7 +115,7 @@ fn write_table(
 }
 
 /// The numbers of a row.
-fn measured(clip: &ReportClip) -> [String; 7] {
+fn measured(clip: &ReportClip<'_>) -> [String; 7] {
     let Some(quality) = &clip.quality else { return [const { String::new() }; 7] };
     // Adding 0 makes a rounded -0 a plain 0.
     let percent = |share: f64| format!("{:.1}", (share * 1000.0).round() / 10.0 + 0.0);
@@ -160,38 +160,38 @@ fn write_least_normal(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
 
 #[cfg(test)]
 mod tests {
-    use auscult_core::quality::Remark;
+    use auscult::quality::Remark;
 
-    use crate::{render, testing::sample};
+    use crate::testing::sample;
 
     #[test]
     fn remarks_are_counted_with_their_advice() {
         let mut sample = sample();
-        assert!(render(&sample.input()).contains("3 of 3 clips have nothing to remark on."));
+        assert!(sample.input().render().contains("3 of 3 clips have nothing to remark on."));
         sample.clips[1].remarks.push(Remark::Clipped(0.02));
-        let page = render(&sample.input());
+        let page = sample.input().render();
         assert!(page.contains("2 of 3 clips have nothing"));
         assert!(page.contains("Clip 2: clipped, scored all the same; 2.0 % of"));
         sample.clips[0].remarks.push(Remark::Clipped(0.01));
-        let page = render(&sample.input());
+        let page = sample.input().render();
         assert!(
             page.contains("2 clips (1, 2): clipped, scored all the same; the first one: 1.0 % of")
         );
         sample.clips[2].copy_of = Some("a.wav".to_owned());
         assert!(
-            render(&sample.input()).contains("Clip 3: copy, scored all the same; the same sound")
+            sample.input().render().contains("Clip 3: copy, scored all the same; the same sound")
         );
     }
 
     #[test]
     fn every_measured_clip_has_a_row_and_the_odd_references_are_named() {
         let mut sample = sample();
-        let page = render(&sample.input());
+        let page = sample.input().render();
         assert_eq!(page.matches("<tr><th scope=\"row\" class=\"number\">").count(), 3);
         assert!(page.contains("please listen"));
         let (from, _) = sample.model.least_normal(1)[0];
         assert!(page.contains(&format!("<li>{}: score", from.source)));
         sample.clips.iter_mut().for_each(|clip| clip.quality = None);
-        assert!(!render(&sample.input()).contains("Input quality of every clip"));
+        assert!(!sample.input().render().contains("Input quality of every clip"));
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Formatter};
 
-use auscult_core::Verdict;
+use auscult::Verdict;
 
 use crate::{
     charts::{HeatMap, Histogram, STEPS, Timeline},
@@ -18,7 +18,7 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
 
 fn write_timeline(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let chart = Timeline {
-        clips: page.input.clips,
+        clips: &page.input.clips,
         thresholds: &page.thresholds,
         range: page.range,
         has_details: &|index| page.has_details(index),
@@ -78,7 +78,7 @@ fn write_histogram(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     } else {
         let chart = Histogram {
             calibration: &calibration,
-            clips: page.input.clips,
+            clips: &page.input.clips,
             thresholds: &page.thresholds,
             range: page.range,
         };
@@ -102,7 +102,7 @@ fn write_heat_map(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
         return Ok(());
     }
     let chart = HeatMap {
-        clips: page.input.clips,
+        clips: &page.input.clips,
         views: &beam.settings().views,
         bands: beam.layout().bands(),
         axis: page.input.axis,

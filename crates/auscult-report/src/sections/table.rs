@@ -35,13 +35,13 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
 fn write_row(
     out: &mut Formatter<'_>,
     index: usize,
-    clip: &ReportClip,
+    clip: &ReportClip<'_>,
     has_details: bool,
     has_truth: bool,
 ) -> fmt::Result {
     let position = index + 1;
     let class = verdict_class(clip.verdict());
-    let label = Escaped(&clip.label);
+    let label = Escaped(&clip.path);
     write!(out, "<tr class=\"{class}\"><td class=\"number\">{position}</td><th scope=\"row\">")?;
     if has_details {
         write!(out, "<a href=\"#clip-{position}\">{label}</a></th>")?;
@@ -76,23 +76,23 @@ fn write_row(
 }
 
 /// What is remarkable about the recording, in a word; the advice is in the section on input quality.
-fn remark_note(clip: &ReportClip) -> String {
-    let names: Vec<&str> = clip.remark_words().into_iter().map(|(name, _)| name).collect();
+fn remark_note(clip: &ReportClip<'_>) -> String {
+    let names: Vec<&str> = clip.remarks_in_full().into_iter().map(|(name, _)| name).collect();
     if names.is_empty() { NOTHING.to_owned() } else { names.join(", ") }
 }
 
 #[cfg(test)]
 mod tests {
-    use auscult_core::ClipCondition;
+    use auscult::ClipCondition;
 
-    use crate::{render, testing::sample};
+    use crate::testing::sample;
 
     #[test]
     fn every_clip_has_a_row_with_a_heading() {
         let mut sample = sample();
         sample.clips[2].condition = ClipCondition::Silent;
         sample.clips[2].scored = None;
-        let page = render(&sample.input());
+        let page = sample.input().render();
         assert_eq!(page.matches("<th scope=\"row\">").count() - facts_rows(&page), 3);
         assert!(page.contains("<a href=\"#clip-1\">whistle.wav</a>"));
         assert!(page.contains("<td class=\"note\">silent</td>"));

@@ -34,6 +34,26 @@ pub enum Error {
         /// What it is.
         name: String,
     },
+    /// A front end is tried in any case.
+    #[error("{name} is tried in any case; only encoders, such as ced, are named")]
+    TriedAnyway {
+        /// Which one.
+        name: String,
+    },
+    /// An encoder is named twice.
+    #[error("{name} is named twice; once is enough")]
+    NamedTwice {
+        /// Which one.
+        name: String,
+    },
+    /// A file holds something other than the results of a search.
+    #[error("{} does not hold results of tuning ({reason}); remove it, or choose another file", path.display())]
+    ForeignState {
+        /// The file.
+        path: std::path::PathBuf,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// A settings or state file that cannot be understood.
     #[error("{reason}")]
     Unreadable {

@@ -38,11 +38,14 @@
 //! 4. [`ranking`]: the candidates in order, with what cannot be told from the best.
 //! 5. [`state`]: what is done, so that a run can be continued.
 //! 6. [`settings`]: the choice, as a file holds it.
+//! 7. [`search`]: all of it, from recordings to a ranking.
 
 pub mod candidate;
 mod error;
+mod gather;
 pub mod pseudo;
 pub mod ranking;
+pub mod search;
 pub mod settings;
 mod spectrum;
 pub mod state;
@@ -53,6 +56,7 @@ pub use crate::tuning::{
     error::{Error, Result},
     pseudo::{Change, Kind},
     ranking::{Ranked, Ranking},
+    search::{Resumption, Search, StateFile, Tune, TuneBudget},
     settings::TunedSettings,
     state::StudyState,
     study::{Evaluation, Features, KindAuc, NormalClip, Study, StudySettings},

@@ -15,14 +15,9 @@ use auscult_eval::{
 };
 
 use super::opening;
-use crate::{
-    Outcome,
-    args::CompareArguments,
-    printer::Printer,
-    table::{Align, Table},
-};
+use crate::{Outcome, args::CompareArguments, context::Context, tables::comparison};
 
-pub(super) fn run(arguments: &CompareArguments, printer: &Printer) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &CompareArguments, context: &Context) -> anyhow::Result<Outcome> {
     let (mut first, mut second) = (sections(&arguments.first)?, sections(&arguments.second)?);
     match (arguments.first.is_file(), arguments.second.is_file()) {
         (true, false) => take_data_sets(&mut first, &second),
@@ -62,27 +57,15 @@ pub(super) fn run(arguments: &CompareArguments, printer: &Printer) -> anyhow::Re
         nothing_to_compare(&first, &second)
     );
     if arguments.json {
-        printer.line(serde_json::to_string_pretty(&found)?)?;
+        context.printer.line(serde_json::to_string_pretty(&found)?)?;
     } else {
-        printer.text(&format!("{}\n\n{}", measures(&found), table(&found).render()))?;
+        context.printer.text(&comparison::describe(&found))?;
     }
-    let left_out: BTreeSet<String> = found.iter().filter_map(left_out).collect();
+    let left_out: BTreeSet<String> = found.iter().filter_map(comparison::left_out).collect();
     for problem in &left_out {
-        printer.problem(problem);
+        context.printer.problem(problem);
     }
     Ok(if left_out.is_empty() { Outcome::Done } else { Outcome::Incomplete })
-}
-
-/// What is not compared, if anything.
-fn left_out(row: &Comparison) -> Option<String> {
-    let Comparison { clips, only_first, only_second, .. } = row;
-    (only_first + only_second > 0).then(|| {
-        let part = part(row);
-        format!(
-            "{part}: {clips} clips are in both with the same label and are compared; of A {only_first} more are \
-             not, of B {only_second}: scores are not those of the whole runs; compare runs of the same clips"
-        )
-    })
 }
 
 fn systems(sections: &[SectionResult]) -> BTreeSet<&str> {
@@ -133,65 +116,4 @@ fn sections(path: &Path) -> anyhow::Result<Vec<SectionResult>> {
         section.systems[0].scores.push(clip.score);
     }
     Ok(groups.into_values().collect())
-}
-
-/// Which score the numbers are.
-fn measures(found: &[Comparison]) -> String {
-    let mut measures: Vec<(&str, BTreeSet<String>)> = Vec::new();
-    for row in found {
-        match measures.iter_mut().find(|(measure, _)| *measure == row.measure) {
-            Some((_, parts)) => {
-                parts.insert(part(row));
-            }
-            None => measures.push((row.measure, BTreeSet::from([part(row)]))),
-        }
-    }
-    let words: Vec<String> = match measures.as_slice() {
-        [(measure, _)] => vec![(*measure).to_owned()],
-        several => several
-            .iter()
-            .map(|(measure, parts)| {
-                let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
-                format!("{measure} ({})", parts.join(", "))
-            })
-            .collect(),
-    };
-    format!("Compared: {}", words.join("; "))
-}
-
-/// `dcase2023 dev`.
-fn part(row: &Comparison) -> String {
-    format!("{} {}", row.dataset, row.set).trim().to_owned()
-}
-
-fn table(found: &[Comparison]) -> Table {
-    let mut table = Table::new(&[
-        ("data", Align::Left),
-        ("A", Align::Left),
-        ("B", Align::Left),
-        ("clips", Align::Right),
-        ("A %", Align::Right),
-        ("B %", Align::Right),
-        ("B - A", Align::Right),
-        ("95 %", Align::Right),
-        ("p", Align::Right),
-    ]);
-    let percent = |share: f64| format!("{:.2}", 100.0 * share);
-    for row in found {
-        table.row([
-            part(row),
-            row.first.clone(),
-            row.second.clone(),
-            row.clips.to_string(),
-            percent(row.first_score),
-            percent(row.second_score),
-            format!("{:+.2}", 100.0 * row.difference),
-            row.interval.map_or_else(
-                || "-".to_owned(),
-                |interval| format!("{:+.2} to {:+.2}", 100.0 * interval.low, 100.0 * interval.high),
-            ),
-            row.p_value.map_or_else(|| "-".to_owned(), |p| format!("{p:.4}")),
-        ]);
-    }
-    table
 }

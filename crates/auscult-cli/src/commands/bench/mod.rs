@@ -6,13 +6,13 @@ mod opening;
 mod run;
 mod submit;
 
-use crate::{Outcome, args::BenchCommand, printer::Printer};
+use crate::{Outcome, args::BenchCommand, context::Context};
 
-pub(crate) fn run(command: &BenchCommand, printer: &Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: &BenchCommand, context: &Context) -> anyhow::Result<Outcome> {
     match command {
-        BenchCommand::Eval(arguments) => eval::run(arguments, printer),
-        BenchCommand::Run(arguments) => run::run(arguments, printer),
-        BenchCommand::Compare(arguments) => compare::run(arguments, printer),
-        BenchCommand::Submit(arguments) => submit::run(arguments, printer),
+        BenchCommand::Eval(arguments) => eval::run(arguments, context),
+        BenchCommand::Run(arguments) => run::run(arguments, context),
+        BenchCommand::Compare(arguments) => compare::run(arguments, context),
+        BenchCommand::Submit(arguments) => submit::run(arguments, context),
     }
 }

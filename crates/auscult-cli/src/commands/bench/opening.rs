@@ -1,17 +1,12 @@
 //! What the subcommands share: opening data, the cache, progress.
 
-use std::{
-    path::PathBuf,
-    sync::{Mutex, PoisonError},
-};
+use std::path::PathBuf;
 
+use crate::{args::DataArguments, context::Context};
 use auscult_eval::{
     datasets::{Dataset, DatasetKind, Truth},
     run::RunProgress,
 };
-use indicatif::ProgressBar;
-
-use crate::{args::DataArguments, interrupt, printer::Printer, progress};
 
 /// Opens a data set and keeps what was asked for; says what was odd.
 pub(super) fn open(
@@ -19,17 +14,17 @@ pub(super) fn open(
     roots: &[PathBuf],
     arguments: &DataArguments,
     sets: &[String],
-    printer: &Printer,
+    context: &Context,
 ) -> anyhow::Result<Dataset> {
     let truth = Truth::open_for(kind, &arguments.truth)?;
     if truth.is_none() && !arguments.truth.is_empty() {
-        printer.note(format!("{kind}: the ground truth given is of another year"));
+        context.printer.note(format!("{kind}: the ground truth given is of another year"));
     }
     let mut dataset = Dataset::open(kind, roots, truth.as_ref())?;
     let sets = if arguments.split.is_empty() { sets } else { &arguments.split };
     dataset.keep(&arguments.machine, sets)?;
     for remark in dataset.remarks() {
-        printer.note(remark);
+        context.printer.note(remark);
     }
     Ok(dataset)
 }
@@ -64,32 +59,19 @@ pub(super) fn quoted<'a>(names: impl IntoIterator<Item = &'a &'a str>) -> String
     names.into_iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
 }
 
-/// A bar a section.
-#[derive(Default)]
-pub(super) struct Bars(Mutex<Option<ProgressBar>>);
+/// A bar a section, and a stop on Ctrl-C.
+pub(super) struct Bars<'a>(pub(super) &'a Context);
 
-impl Bars {
-    pub(super) fn finish(&self) {
-        if let Some(bar) = self.0.lock().unwrap_or_else(PoisonError::into_inner).take() {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-impl RunProgress for Bars {
+impl RunProgress for Bars<'_> {
     fn section(&self, name: &str, clips: usize) {
-        self.finish();
-        let bar = progress::named_bar(clips, "clips", name);
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar);
+        self.0.printer.start_bar(clips, "clips", name);
     }
 
     fn clip(&self) {
-        if let Some(bar) = &*self.0.lock().unwrap_or_else(PoisonError::into_inner) {
-            bar.inc(1);
-        }
+        self.0.printer.advance_bar();
     }
 
     fn is_stopped(&self) -> bool {
-        interrupt::is_asked()
+        self.0.cancel.is_cancelled()
     }
 }

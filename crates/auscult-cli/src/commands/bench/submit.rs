@@ -11,10 +11,11 @@ use super::opening;
 use crate::{
     Outcome,
     args::{SubmitArguments, ThresholdName},
-    printer::{Printer, count},
+    context::Context,
+    printer::count,
 };
 
-pub(super) fn run(arguments: &SubmitArguments, printer: &Printer) -> anyhow::Result<Outcome> {
+pub(super) fn run(arguments: &SubmitArguments, context: &Context) -> anyhow::Result<Outcome> {
     let sections = read_sections(&arguments.run)?;
     let all = sections.iter().flat_map(|section| &section.systems);
     let names: BTreeSet<&str> =
@@ -37,11 +38,15 @@ pub(super) fn run(arguments: &SubmitArguments, printer: &Printer) -> anyhow::Res
         ThresholdName::Quantile => Threshold::Quantile,
     };
     let written = write_submission(&sections, system, threshold, &arguments.out)?;
-    printer.line(format!("{} in {}", count(written.len(), "file"), arguments.out.display()))?;
+    context.printer.line(format!(
+        "{} in {}",
+        count(written.len(), "file"),
+        arguments.out.display()
+    ))?;
     let unusable: Vec<FileProblem> =
         sections.iter().flat_map(|section| &section.problems).cloned().collect();
     for line in grouped(&unusable) {
-        printer.problem(format!("{line}; a test clip without a score is in no file"));
+        context.printer.problem(format!("{line}; a test clip without a score is in no file"));
     }
     Ok(if unusable.is_empty() { Outcome::Done } else { Outcome::Incomplete })
 }

@@ -8,34 +8,33 @@ use std::{
     time::Instant,
 };
 
-use anyhow::Context;
+use anyhow::Context as _;
+use auscult::encoders::{Checkpoint, Encoder, KNOWN, KnownEncoder};
 use auscult::fetch::Checksum;
-use auscult_encoders::{Checkpoint, Encoder, KNOWN, KnownEncoder};
 use serde_json::{Value, json};
 
 use crate::{
     Outcome,
     args::EncoderCommand,
-    files, front_ends,
-    printer::Printer,
-    table::{Align, Table},
+    context::Context,
+    tables::{Align, Table},
 };
 
-pub(crate) fn run(command: &EncoderCommand, printer: &Printer) -> anyhow::Result<Outcome> {
+pub(crate) fn run(command: &EncoderCommand, context: &Context) -> anyhow::Result<Outcome> {
     match command {
-        EncoderCommand::List { json } => list(*json, printer)?,
+        EncoderCommand::List { json } => list(*json, context)?,
         EncoderCommand::Pull { name, from, sha256 } => {
-            pull::run(name, from.as_deref(), sha256.as_deref(), printer)?;
+            pull::run(name, from.as_deref(), sha256.as_deref(), context)?;
         }
-        EncoderCommand::Check { encoder } => check(encoder, printer)?,
-        EncoderCommand::Info { encoder, json } => info(encoder, *json, printer)?,
-        EncoderCommand::Convert { encoder, output } => convert(encoder, output, printer)?,
+        EncoderCommand::Check { encoder } => check(encoder, context)?,
+        EncoderCommand::Info { encoder, json } => info(encoder, *json, context)?,
+        EncoderCommand::Convert { encoder, output } => convert(encoder, output, context)?,
     }
     Ok(Outcome::Done)
 }
 
-fn list(json: bool, printer: &Printer) -> anyhow::Result<()> {
-    let library = front_ends::library();
+fn list(json: bool, context: &Context) -> anyhow::Result<()> {
+    let library = context.front_ends.encoders();
     if json {
         let encoders: Vec<Value> = KNOWN
             .iter()
@@ -50,7 +49,7 @@ fn list(json: bool, printer: &Printer) -> anyhow::Result<()> {
                 })
             })
             .collect();
-        return printer.line(serde_json::to_string_pretty(&encoders)?);
+        return context.printer.line(serde_json::to_string_pretty(&encoders)?);
     }
     let mut table =
         Table::new(&[("encoder", Align::Left), ("here", Align::Left), ("about", Align::Left)]);
@@ -58,8 +57,8 @@ fn list(json: bool, printer: &Printer) -> anyhow::Result<()> {
         let here = library.where_is(known).unwrap_or_else(|| "no".to_owned());
         table.row([known.name.to_owned(), here, known.note.to_owned()]);
     }
-    printer.text(&table.render())?;
-    printer.note(
+    context.printer.text(&table.render())?;
+    context.printer.note(
         "fetch one with: auscult encoder pull NAME (with --from LINK where its note says so); use a file with: \
          --encoder FILE",
     );
@@ -77,9 +76,9 @@ fn open(text: &str) -> anyhow::Result<(String, Checkpoint)> {
         let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
         anyhow::bail!("{text} is neither a file nor an encoder; encoders: {}", names.join(", "));
     };
-    if known.name == auscult_ced_tiny::NAME {
+    if known.name == auscult::ced_tiny::NAME {
         let name = format!("{} (part of this program)", known.name);
-        return Ok((name, Checkpoint::from_static(auscult_ced_tiny::WEIGHTS)?));
+        return Ok((name, Checkpoint::from_static(auscult::ced_tiny::WEIGHTS)?));
     }
     let path = pulled(known).filter(|path| path.is_file());
     let Some(path) = path else {
@@ -97,17 +96,17 @@ fn pull_command(known: &KnownEncoder) -> String {
 
 /// Where an encoder is kept once it is pulled.
 fn pulled(known: &KnownEncoder) -> Option<PathBuf> {
-    Some(front_ends::folder()?.join(known.file))
+    Some(auscult::front_ends::encoder_folder()?.join(known.file))
 }
 
-fn check(text: &str, printer: &Printer) -> anyhow::Result<()> {
+fn check(text: &str, context: &Context) -> anyhow::Result<()> {
     let (name, checkpoint) = open(text)?;
     let encoder = Encoder::load(&checkpoint).with_context(|| name.clone())?;
     let facts = self_test::run(&encoder).with_context(|| name.clone())?;
-    printer.line(format!("{name} works: {}, {facts}", encoder.label()))
+    context.printer.line(format!("{name} works: {}, {facts}", encoder.label()))
 }
 
-fn info(text: &str, json: bool, printer: &Printer) -> anyhow::Result<()> {
+fn info(text: &str, json: bool, context: &Context) -> anyhow::Result<()> {
     let began = Instant::now();
     let (name, checkpoint) = open(text)?;
     let encoder = Encoder::load(&checkpoint).with_context(|| name.clone())?;
@@ -137,7 +136,7 @@ fn info(text: &str, json: bool, printer: &Printer) -> anyhow::Result<()> {
             "load_seconds": load_seconds,
             "peak_memory_bytes": peak,
         });
-        return printer.line(serde_json::to_string_pretty(&facts)?);
+        return context.printer.line(serde_json::to_string_pretty(&facts)?);
     }
     let megabytes = |bytes: usize| format!("{:.1} MB", bytes as f64 / 1e6);
     let rows = [
@@ -178,7 +177,7 @@ fn info(text: &str, json: bool, printer: &Printer) -> anyhow::Result<()> {
         ("runs with", encoder.isa().name().to_owned()),
     ];
     for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
-        printer.line(format!("{name:<13}{value}"))?;
+        context.printer.line(format!("{name:<13}{value}"))?;
     }
     Ok(())
 }
@@ -190,8 +189,9 @@ fn peak_memory() -> Option<usize> {
     Some(line.split_whitespace().next()?.parse::<usize>().ok()? * 1024)
 }
 
-fn convert(text: &str, output: &Path, printer: &Printer) -> anyhow::Result<()> {
-    files::check_result_target(output, [text])?;
+fn convert(text: &str, output: &Path, context: &Context) -> anyhow::Result<()> {
+    auscult::files::check_target(output)?;
+    auscult::check_result_target(output, [text])?;
     let (name, checkpoint) = open(text)?;
     let encoder = Encoder::load(&checkpoint).with_context(|| name.clone())?;
     let sha256 = Checksum::Sha256.of_bytes(checkpoint.contents());
@@ -201,6 +201,6 @@ fn convert(text: &str, output: &Path, printer: &Printer) -> anyhow::Result<()> {
         written.fingerprint() == encoder.fingerprint(),
         "the converted weights differ from those of {name}; nothing was written"
     );
-    auscult_files::write_atomically(output, &bytes)?;
-    printer.line(format!("{}: {} from {name}", output.display(), encoder.label()))
+    auscult::files::write_atomically(output, &bytes)?;
+    context.printer.line(format!("{}: {} from {name}", output.display(), encoder.label()))
 }

@@ -2,11 +2,11 @@
 
 use std::{fs, path::Path};
 
-use anyhow::Context;
+use anyhow::Context as _;
+use auscult::encoders::{Checkpoint, Encoder, KNOWN, KnownEncoder};
 use auscult::fetch::{Checksum, Fetcher, Remote, RemoteSize};
-use auscult_encoders::{Checkpoint, Encoder, KNOWN, KnownEncoder};
 
-use crate::{fetching::FetchBar, front_ends, printer::Printer};
+use crate::{context::Context, fetching::FetchBar};
 
 /// No encoder here is larger.
 const LARGEST_BYTES: u64 = 4 << 30;
@@ -15,7 +15,7 @@ pub(super) fn run(
     name: &str,
     from: Option<&str>,
     sha256: Option<&str>,
-    printer: &Printer,
+    context: &Context,
 ) -> anyhow::Result<()> {
     let Some(known) = KnownEncoder::named(name) else {
         let names: Vec<&str> = KNOWN.iter().map(|known| known.name).collect();
@@ -23,7 +23,7 @@ pub(super) fn run(
     };
     let source = from.unwrap_or(known.source);
     anyhow::ensure!(!source.is_empty(), "{}: {}", known.name, known.note);
-    let folder = front_ends::folder().context(
+    let folder = auscult::front_ends::encoder_folder().context(
         "no folder for encoders: set AUSCULT_ENCODERS to one, or HOME to your home folder",
     )?;
     let target = folder.join(known.file);
@@ -39,11 +39,15 @@ pub(super) fn run(
                 target.display()
             );
         }
-        return printer.line(format!("{} is here already: {}", target.display(), encoder.label()));
+        return context.printer.line(format!(
+            "{} is here already: {}",
+            target.display(),
+            encoder.label()
+        ));
     }
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let partial = folder.join(format!("{}.part", known.file));
-    fetch(known, source, &partial, &target, printer)?;
+    fetch(known, source, &partial, &target, context)?;
     let found = Checksum::Sha256.of(&partial)?;
     match sha256.or(known.sha256) {
         Some(wanted) if !wanted.eq_ignore_ascii_case(&found) => {
@@ -54,7 +58,8 @@ pub(super) fn run(
             );
         }
         Some(_) => {}
-        None => printer
+        None => context
+            .printer
             .note(format!("nobody published a checksum of {}; its sha256 is {found}", known.name)),
     }
     let encoder = Checkpoint::open(&partial).and_then(|checkpoint| Encoder::load(&checkpoint));
@@ -71,7 +76,7 @@ pub(super) fn run(
         }
     };
     fs::rename(&partial, &target).with_context(|| format!("cannot write {}", target.display()))?;
-    printer.line(format!("{}: {}", target.display(), encoder.label()))
+    context.printer.line(format!("{}: {}", target.display(), encoder.label()))
 }
 
 /// Fetches what is missing of a file, or copies it.
@@ -80,7 +85,7 @@ fn fetch(
     source: &str,
     partial: &Path,
     target: &Path,
-    printer: &Printer,
+    context: &Context,
 ) -> anyhow::Result<()> {
     if !(source.starts_with("http://") || source.starts_with("https://")) {
         fs::copy(source, partial).with_context(|| format!("cannot read {source}"))?;
@@ -94,7 +99,7 @@ fn fetch(
     );
     let size = RemoteSize::AtMost(LARGEST_BYTES);
     let remote = Remote { url: source, size, advice: &advice };
-    let mut bar = FetchBar::new(known.name, printer);
-    Fetcher::new(source)?.fetch(&remote, partial, &mut |done, size| bar.hear(done, size))?;
+    let mut bar = FetchBar::new(known.name, context);
+    Fetcher::new(source)?.fetch(&remote, partial, &mut |done, size| bar.update(done, size))?;
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! A signal every encoder must make sense of.
 
-use auscult_core::{ClipLength, ClipSettings};
-use auscult_encoders::{Encoder, Threads};
+use auscult::encoders::{Encoder, Threads};
+use auscult::{ClipLength, ClipSettings};
 
 /// Tones, a sweep and noise at 16 kHz, always the same.
 fn signal(samples: usize) -> Vec<f32> {
@@ -111,13 +111,13 @@ fn outputs(
 
 #[cfg(test)]
 mod tests {
-    use auscult_encoders::Checkpoint;
+    use auscult::encoders::Checkpoint;
 
     use super::*;
 
     #[test]
     fn the_bundled_encoder_has_its_stored_numbers_and_others_have_none() {
-        let checkpoint = Checkpoint::from_static(auscult_ced_tiny::WEIGHTS).unwrap();
+        let checkpoint = Checkpoint::from_static(auscult::ced_tiny::WEIGHTS).unwrap();
         let encoder = Encoder::load(&checkpoint).unwrap();
         let length = ClipSettings { seconds: 2.0, ..ClipSettings::default() }.check().unwrap();
         let mut layers =

@@ -7,45 +7,36 @@ use std::{
     path::Path,
 };
 
-use auscult_audio::{CheckedReadSettings, ClipRange, ClipReader, ReadSettings};
+use auscult::{ClipRules, ClipSettings, Reading};
 use auscult_eval::datasets::{Archives, Dataset, DatasetClip, Split, empty_folders};
 use auscult_finetune::{ClipOrigin, LabelledClips};
 use clap::ValueEnum;
 
-use crate::{
-    args::{LabelName, TrainArguments},
-    printer::Printer,
-    reading,
-};
+use crate::args::{LabelName, TrainArguments};
 
 /// Normal training clips of a data set.
 pub(super) struct Labelled {
     clips: Vec<DatasetClip>,
     labels: Vec<String>,
     archives: Archives,
-    reading: CheckedReadSettings,
+    reading: Reading,
     origin: ClipOrigin,
 }
 
 impl Labelled {
-    pub(super) fn open(arguments: &TrainArguments, printer: &Printer) -> anyhow::Result<Self> {
+    pub(super) fn open(arguments: &TrainArguments, context: &Context) -> anyhow::Result<Self> {
         let mut dataset = Dataset::open(arguments.dataset, &arguments.data, None)?;
         dataset.keep(&arguments.machine, &arguments.split)?;
         for remark in dataset.remarks() {
-            printer.note(remark);
+            context.printer.note(remark);
         }
         refuse_empty_classes(&dataset, arguments)?;
         let clips: Vec<DatasetClip> =
             dataset.clips.into_iter().filter(|clip| clip.split == Split::Train).collect();
         let labels = clips.iter().map(|clip| label(clip, arguments.labels)).collect();
-        let reading = ReadSettings {
-            sample_rate: 16_000,
-            channel: reading::channel(&arguments.channel)?,
-            clip_seconds: arguments.clip_seconds,
-            hop_seconds: None,
-            range: ClipRange::First,
-        };
-        let reading = reading.check()?;
+        let clip = ClipSettings { seconds: arguments.clip_seconds, ..ClipSettings::default() };
+        let channel = arguments.channel.parse()?;
+        let reading = Reading::new(clip, channel, None, ClipRules::protocol())?;
         let origin = origin(arguments);
         Ok(Self { clips, labels, archives: Archives::default(), reading, origin })
     }
@@ -82,12 +73,12 @@ fn refuse_empty_classes(dataset: &Dataset, arguments: &TrainArguments) -> anyhow
              by naming the others after --machine or --split"
         );
     }
-    // A part of a data set that is not asked for may well be empty.
+    // A part of a data set that was not named may well be empty.
     if !arguments.split.is_empty() {
         return Ok(());
     }
     for root in &arguments.data {
-        let is_asked_for = |folder: &Path| {
+        let is_wanted = |folder: &Path| {
             let within = folder.strip_prefix(root).unwrap_or(folder);
             let is_named = |name| within.iter().any(|part| part == OsStr::new(name));
             arguments.machine.is_empty() || arguments.machine.iter().any(is_named)
@@ -95,7 +86,7 @@ fn refuse_empty_classes(dataset: &Dataset, arguments: &TrainArguments) -> anyhow
         // An empty folder for tests is none of training's business.
         let is_of_tests = |folder: &Path| folder.iter().any(|part| part == "test");
         let folders = empty_folders(root)?;
-        let empty = folders.iter().find(|it| is_asked_for(it) && !is_of_tests(it));
+        let empty = folders.iter().find(|it| is_wanted(it) && !is_of_tests(it));
         if let Some(folder) = empty {
             anyhow::bail!(
                 "{} holds no clips: its class would be empty; put recordings into it or remove it",
@@ -133,9 +124,11 @@ impl LabelledClips for Labelled {
             text.strip_prefix(&format!("{label}: ")).map_or(text.clone(), str::to_owned)
         };
         let bytes = file.bytes(&self.archives).map_err(|error| bare(&error))?;
-        let mut reader = ClipReader::from_stream(&label, Cursor::new(bytes), &self.reading)
+        let mut clips = self
+            .reading
+            .clips_of_stream(&label, Cursor::new(bytes))
             .map_err(|error| bare(&error))?;
-        let clip = reader.next().ok_or_else(|| "it holds no sound".to_owned())?;
+        let clip = clips.next().ok_or_else(|| "it holds no sound".to_owned())?;
         Ok(clip.map_err(|error| bare(&error))?.samples)
     }
 

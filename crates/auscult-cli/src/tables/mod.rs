@@ -1,4 +1,16 @@
-//! Tables for people.
+//! Tables for people, one file for each thing that is shown.
+
+pub(crate) mod budget;
+pub(crate) mod calibration;
+pub(crate) mod comparison;
+pub(crate) mod dataset;
+pub(crate) mod evaluation;
+pub(crate) mod figures;
+pub(crate) mod learned;
+pub(crate) mod model;
+pub(crate) mod promise;
+pub(crate) mod ranking;
+pub(crate) mod scores;
 
 use crate::printer::strong;
 

@@ -1,71 +1,19 @@
-//! What `fit` and `model` tell about a model they wrote.
+//! What `fit` prints about a model it wrote.
 
-use std::{collections::BTreeSet, fmt, path::Path};
+use std::{fmt, path::Path};
 
-use auscult_core::{
-    Basis, Model, Provenance, Standing, beam::MemberSettings, calibration::Missing,
+use auscult::{
+    Machine, Model, Provenance, QualitySummary, alarm::BudgetPlan, beam::MemberSettings,
+    record::clip_name,
 };
 use serde::Serialize;
 
-use super::{budget::BudgetFacts, gathering::Counts};
-use crate::{
-    printer::{Printer, count},
-    quality::QualitySummary,
-    reading::clip_name,
-};
+use super::{budget, promise};
+use crate::printer::{count, printable};
 
-/// Says what the threshold cannot be trusted for.
-pub(super) fn warn_about_calibration(model: &Model, printer: &Printer) {
-    let basis = model.calibration().basis();
-    match shortcoming(model.standing()) {
-        Some(shortcoming) => printer.note(shortcoming),
-        None if basis == Basis::Visits => {}
-        None => {
-            let condition = model.standing().condition(basis).unwrap_or_default();
-            printer.note(format!(
-                "{basis} were left out, as asked for: the promise holds {condition}"
-            ));
-            if visits_of(model).len() > 1 {
-                printer.note(
-                    "the references come from several visits, which say more: leaving out visits is the default",
-                );
-            }
-        }
-    }
-}
-
-/// The names of the visits.
-fn visits_of(model: &Model) -> BTreeSet<&String> {
-    model.references().provenance().iter().filter_map(|from| from.visit.as_ref()).collect()
-}
-
-/// Why verdicts are not to be relied on, and what to do; `None` if the rate is promised.
-pub(super) fn shortcoming(standing: Standing) -> Option<String> {
-    let (verdicts, lack) = match standing {
-        Standing::Promised => return None,
-        Standing::Provisional(lack) => ("verdicts are provisional", lack),
-        Standing::Undecided(lack) => ("no verdicts yet", lack),
-    };
-    let option = match lack.missing {
-        Missing::Clips | Missing::Independence => " (--false-alarm-rate)",
-        Missing::Visits if lack.basis == Basis::Files => {
-            "; or, if each file was recorded on an occasion of its own, auscult calibrate --scheme files --save"
-        }
-        Missing::Visits => "",
-    };
-    Some(format!("{verdicts}: {lack}{option}"))
-}
-
-/// The rate, and how sure it is.
-pub(super) fn promise_words(model: &Model) -> String {
-    let promise = model.settings().promise();
-    let sure = promise.confidence.map(|confidence| format!(" ({confidence} sure)"));
-    format!("{}{}", promise.rate, sure.unwrap_or_default())
-}
-
-/// What `fit` tells at the end.
+/// What `fit` prints at the end.
 #[derive(Debug, Serialize)]
-pub(super) struct Summary {
+pub(crate) struct LearnedTable {
     model: String,
     front_end: String,
     /// The members of an ensemble, with their forms.
@@ -75,19 +23,21 @@ pub(super) struct Summary {
     visits: usize,
     bands: usize,
     calibrated_by: &'static str,
-    /// In words.
+    /// As a sentence.
     #[serde(skip)]
     promise: String,
     false_alarm_rate: f64,
     threshold: Option<f64>,
     /// Whether the rate is promised, or the threshold provisional.
     promised: bool,
-    #[serde(flatten)]
-    pub(super) counts: Counts,
+    files: usize,
+    clips: usize,
+    skipped: usize,
+    copies: usize,
     quality: Option<QualitySummary>,
     /// How the alarm budget is kept, if one was given.
     #[serde(skip_serializing_if = "Option::is_none")]
-    budget: Option<BudgetFacts>,
+    budget: Option<BudgetPlan>,
     /// References that score highest when left out, for the ear.
     least_normal: Vec<LeastNormal>,
 }
@@ -103,35 +53,33 @@ struct LeastNormal {
 /// As many as people will listen to.
 const MOST_TO_HEAR: usize = 10;
 
-impl Summary {
-    pub(super) fn new(
-        model: &Model,
-        path: &Path,
-        counts: Counts,
-        quality: Option<QualitySummary>,
-        budget: Option<BudgetFacts>,
-    ) -> Self {
+impl LearnedTable {
+    pub(crate) fn new(machine: &Machine, path: &Path) -> Self {
+        let (model, learned) = (machine.model(), machine.learned());
         Self {
             model: path.display().to_string(),
             front_end: model.settings().front_end.to_string(),
             members: members(model),
-            references: model.references().len(),
-            visits: visits_of(model).len(),
+            references: learned.references,
+            visits: learned.visits.len(),
             bands: model.detector().beam().layout().bands().len(),
             calibrated_by: model.calibration().basis().name(),
-            promise: promise_words(model),
+            promise: promise::rate(model),
             false_alarm_rate: model.settings().false_alarm_rate.into(),
             threshold: model.threshold(),
             promised: model.standing().is_promised(),
-            counts,
-            quality,
-            budget,
+            files: learned.files,
+            clips: learned.quality.as_ref().map_or(0, |quality| quality.clips),
+            skipped: learned.failures(),
+            copies: learned.copies(),
+            quality: learned.quality.clone(),
+            budget: learned.budget.clone(),
             least_normal: least_normal(model),
         }
     }
 }
 
-impl fmt::Display for Summary {
+impl fmt::Display for LearnedTable {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "model       {}", self.model)?;
         writeln!(formatter, "front end   {}, {}", self.front_end, count(self.bands, "band"))?;
@@ -142,10 +90,10 @@ impl fmt::Display for Summary {
             formatter,
             "references  {} from {}, {}; {} skipped, {} left out as copies",
             self.references,
-            count(self.counts.files, "file"),
+            count(self.files, "file"),
             count(self.visits, "visit"),
-            self.counts.skipped,
-            self.counts.copies
+            self.skipped,
+            self.copies
         )?;
         match self.threshold {
             Some(threshold) => writeln!(
@@ -160,14 +108,14 @@ impl fmt::Display for Summary {
         if let Some(quality) = &self.quality {
             writeln!(formatter, "quality     {quality}")?;
         }
-        if let Some(budget) = &self.budget {
-            write!(formatter, "{}", budget.describe())?;
+        if let Some(plan) = &self.budget {
+            write!(formatter, "{}", budget::describe(plan))?;
         }
         if !self.least_normal.is_empty() {
             writeln!(formatter, "\nthe least normal of your normal clips: please listen")?;
         }
         for clip in &self.least_normal {
-            let name = clip_name(&clip.path, clip.start_seconds);
+            let name = clip_name(&printable(&clip.path), clip.start_seconds);
             writeln!(formatter, "  {:.4}  {name}", clip.left_out_score)?;
         }
         Ok(())

@@ -1,14 +1,12 @@
-//! Input quality of many clips: the first remarks are told one by one, all are counted.
+//! Input quality of many clips: the first remarks are reported one by one, all are counted.
 
 use std::{collections::BTreeMap, fmt};
 
-use auscult_core::quality::Remark;
+use auscult_core::{Control, Event};
 use serde::Serialize;
 
-use crate::printer::{Printer, count};
-
-/// More remarks than these are only counted: a page of equal lines is read by nobody.
-const MOST_TOLD: usize = 10;
+/// More remarks than these are only counted: nobody reads a page of equal lines.
+const MOST_REPORTED: usize = 10;
 
 /// Clips seen so far.
 #[derive(Debug, Default)]
@@ -19,54 +17,53 @@ pub(crate) struct QualityTally {
     kinds: BTreeMap<&'static str, usize>,
 }
 
-/// What was seen, in numbers.
-#[derive(Debug, Serialize)]
-pub(crate) struct QualitySummary {
-    clips: usize,
+/// The input quality of a run, in numbers.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct QualitySummary {
+    /// Clips that were measured.
+    pub clips: usize,
     /// Clips with at least one remark.
-    remarked: usize,
+    pub remarked: usize,
     /// Lowest, median and highest level.
-    level_dbfs: Option<[f64; 3]>,
+    pub level_dbfs: Option<[f64; 3]>,
     /// How many clips have each remark.
-    remarks: BTreeMap<&'static str, usize>,
+    pub remarks: BTreeMap<&'static str, usize>,
 }
 
 impl QualityTally {
-    /// Counts a clip, and tells its remarks as long as there are few.
+    /// Counts a clip, and reports its remarks as long as there are few.
     pub(crate) fn add(
         &mut self,
         name: &str,
         level_dbfs: Option<f64>,
-        remarks: &[Remark],
-        copy_of: Option<&str>,
-        printer: &Printer,
+        remarks: &[(&'static str, String)],
+        control: &Control,
     ) {
         self.clips += 1;
         self.levels.extend(level_dbfs);
-        let mut remarks: Vec<(&'static str, String)> =
-            remarks.iter().map(|remark| (remark.name(), remark.to_string())).collect();
-        remarks.extend(copy_of.map(|first| ("copy", format!("copy: the same sound as {first}"))));
         self.remarked += usize::from(!remarks.is_empty());
-        for (kind, words) in remarks {
+        for (kind, sentence) in remarks {
             *self.kinds.entry(kind).or_default() += 1;
-            if self.remarked <= MOST_TOLD {
-                printer.note(format!("{name}: {words}"));
+            if self.remarked <= MOST_REPORTED {
+                control.report(Event::Note(&format!("{name}: {sentence}")));
             }
         }
     }
 
     /// What was seen; `None` without clips.
-    pub(crate) fn summary(mut self) -> Option<QualitySummary> {
-        self.levels.sort_by(f64::total_cmp);
+    pub(crate) fn summary(&self) -> Option<QualitySummary> {
+        let mut levels = self.levels.clone();
+        levels.sort_by(f64::total_cmp);
         let level = |share: f64| {
-            let last = self.levels.len().checked_sub(1)?;
-            self.levels.get((share * last as f64) as usize).copied()
+            let last = levels.len().checked_sub(1)?;
+            levels.get((share * last as f64) as usize).copied()
         };
         let level_dbfs = level(0.0)
             .zip(level(0.5))
             .zip(level(1.0))
             .map(|((lowest, median), highest)| [lowest, median, highest]);
-        let Self { clips, remarked, kinds: remarks, .. } = self;
+        let Self { clips, remarked, .. } = *self;
+        let remarks = self.kinds.clone();
         (clips > 0).then_some(QualitySummary { clips, remarked, level_dbfs, remarks })
     }
 }
@@ -82,11 +79,12 @@ impl fmt::Display for QualitySummary {
         }
         let kinds: Vec<String> =
             self.remarks.iter().map(|(kind, clips)| format!("{clips} {kind}")).collect();
+        let plural = if self.clips == 1 { "" } else { "s" };
         write!(
             formatter,
-            "{} of {} with remarks: {}",
+            "{} of {} clip{plural} with remarks: {}",
             self.remarked,
-            count(self.clips, "clip"),
+            self.clips,
             kinds.join(", ")
         )
     }
@@ -104,13 +102,15 @@ mod tests {
         let tone = |gain: f32, offset: f32| -> Vec<f32> {
             (0..16_000).map(|i| ((i as f32 * 0.3).sin() * gain).clamp(-1.0, 1.0) + offset).collect()
         };
+        let control = Control::default();
         let mut tally = QualityTally::default();
         for (gain, offset) in [(0.5, 0.0), (2.0, 0.0), (3.0, 0.2)] {
             let quality = meter.measure(&tone(gain, offset)).unwrap();
-            let remarks: Vec<Remark> = quality.remarks().collect();
-            tally.add("clip", Some(quality.level_dbfs), &remarks, None, &Printer);
+            let remarks: Vec<_> =
+                quality.remarks().map(|remark| (remark.name(), remark.to_string())).collect();
+            tally.add("clip", Some(quality.level_dbfs), &remarks, &control);
         }
-        tally.add("again", Some(-9.0), &[], Some("clip"), &Printer);
+        tally.add("again", Some(-9.0), &[("copy", "copy: of clip".to_owned())], &control);
         let summary = tally.summary().unwrap();
         assert_eq!(
             summary.to_string(),

@@ -1,0 +1,57 @@
+//! What every command is given: who prints, who may stop it, and where front ends come from.
+
+use std::{num::NonZeroUsize, sync::Arc};
+
+use anyhow::Context as _;
+use auscult::{Cancel, Control, FrontEnds};
+
+use crate::{args::Arguments, printer::Printer};
+
+/// The surroundings of a command.
+#[derive(Debug)]
+pub(crate) struct Context {
+    pub(crate) printer: Printer,
+    pub(crate) cancel: Cancel,
+    pub(crate) front_ends: FrontEnds,
+}
+
+impl Context {
+    /// Starts the threads, watches for Ctrl-C, and finds the encoders.
+    pub(crate) fn new(arguments: &Arguments) -> anyhow::Result<Self> {
+        if let Some(jobs) = arguments.jobs.and_then(|jobs| NonZeroUsize::new(jobs.into())) {
+            let threads = rayon::ThreadPoolBuilder::new().num_threads(jobs.get());
+            threads.build_global().with_context(|| format!("cannot start {jobs} threads"))?;
+        }
+        let front_ends = match &arguments.encoder_file {
+            Some(file) => FrontEnds::with_encoder_file(file),
+            None => FrontEnds::standard(),
+        };
+        let context = Self { printer: Printer::default(), cancel: Cancel::new(), front_ends };
+        context.stop_on_signals()?;
+        Ok(context)
+    }
+
+    /// From now on Ctrl-C and termination ask for a clean stop; asking twice stops at once.
+    fn stop_on_signals(&self) -> anyhow::Result<()> {
+        let (printer, cancel) = (self.printer.clone(), self.cancel.clone());
+        ctrlc::set_handler(move || {
+            if cancel.is_cancelled() {
+                stop_at_once();
+            }
+            // Said first: once the work is cancelled, the program may end.
+            printer.note("finishing the current clips, then stopping; Ctrl-C again stops at once");
+            cancel.cancel();
+        })?;
+        Ok(())
+    }
+
+    /// Progress to the printer, a stop from Ctrl-C.
+    pub(crate) fn control(&self) -> Control {
+        Control::new(self.cancel.clone(), Arc::new(self.printer.clone()))
+    }
+}
+
+#[expect(clippy::exit, reason = "asked twice: nothing is left to wait for")]
+fn stop_at_once() {
+    std::process::exit(130);
+}

@@ -1,0 +1,130 @@
+//! The system that `bench eval` measures, by options.
+
+use std::sync::Arc;
+
+use auscult::{
+    BeamSettings, FrontEnd,
+    autoencoder::{SpectrogramFrontEnd, TrainingSettings},
+    baselines::genrep::Standardisation,
+    learn::few_steps,
+};
+use auscult_eval::{
+    datasets::Dataset,
+    systems::{BackEnd, SystemSettings},
+};
+use clap::ValueEnum;
+
+use super::{network, unused::refuse};
+use crate::{
+    args::{AutoencoderArguments, BackEndName, EvalArguments},
+    context::Context,
+    printer::count,
+};
+
+/// The one system's name.
+const SYSTEM: &str = "system";
+
+/// Options that the back end does not look at.
+pub(crate) fn refuse_unused(arguments: &EvalArguments, context: &Context) -> anyhow::Result<()> {
+    let (front_end, comparing) = (&arguments.front_end, &arguments.comparing);
+    let method = [("--method", comparing.method.is_some())];
+    let back_end = arguments.back_end;
+    if back_end == BackEndName::Autoencoder {
+        return network::refuse_comparing(front_end, comparing, &method, &context.front_ends);
+    }
+    arguments.autoencoder.refuse_without(&[], "--back-end autoencoder")?;
+    if back_end.compares() {
+        return Ok(());
+    }
+    let name = back_end.to_possible_value().map(|value| value.get_name().to_owned());
+    let why = format!(
+        "says how references are compared, and --back-end {} compares with none; leave it out, or choose \
+         --back-end nearest",
+        name.unwrap_or_default()
+    );
+    refuse(method.iter().chain(&comparing.given()), &why)
+}
+
+/// What the back end looks at.
+pub(crate) fn front_end(
+    arguments: &EvalArguments,
+    context: &Context,
+) -> anyhow::Result<Arc<dyn FrontEnd>> {
+    if arguments.back_end != BackEndName::Autoencoder {
+        return arguments.front_end.build(&context.front_ends);
+    }
+    let form = arguments.autoencoder.network.unwrap_or_default();
+    Ok(Arc::new(SpectrogramFrontEnd::new(form, arguments.front_end.clip().check()?)?))
+}
+
+/// A network of a section is trained on the section's clips alone.
+pub(crate) fn warn_of_few_steps(
+    arguments: &EvalArguments,
+    dataset: &Dataset,
+    front_end: &dyn FrontEnd,
+    context: &Context,
+) {
+    if arguments.back_end != BackEndName::Autoencoder {
+        return;
+    }
+    let training = arguments.autoencoder.training();
+    let frames = front_end.axis().len() / training.form.bins();
+    let mut groups = dataset.groups();
+    groups.retain(|group| {
+        let steps = training.steps(group.train.len(), frames);
+        !group.test.is_empty() && few_steps(&training, steps).is_some()
+    });
+    let Some(least) = groups.iter().min_by_key(|group| group.train.len()) else { return };
+    let steps = training.steps(least.train.len(), frames);
+    if let Some(note) = few_steps(&training, steps) {
+        let where_else = match groups.len() - 1 {
+            0 => String::new(),
+            others => format!(" (and few in {})", count(others, "other section")),
+        };
+        context.printer.note(format!("{}{where_else}: {note}", least.name()));
+    }
+}
+
+/// The one system of an evaluation.
+pub(crate) fn system(
+    arguments: &EvalArguments,
+    front_end: &dyn FrontEnd,
+) -> anyhow::Result<SystemSettings> {
+    let name = &arguments.front_end.spec().name;
+    let detector = || -> anyhow::Result<BeamSettings> {
+        let detector = arguments.comparing.detector(name, front_end)?;
+        detector.clone().check(front_end.axis().len())?;
+        Ok(detector)
+    };
+    Ok(SystemSettings {
+        name: SYSTEM.to_owned(),
+        back_end: match arguments.back_end {
+            BackEndName::Nearest => BackEnd::Nearest,
+            BackEndName::Genrep => BackEnd::GenRep,
+            BackEndName::Mahalanobis => BackEnd::Mahalanobis,
+            BackEndName::PcaResidual => BackEnd::PcaResidual,
+            BackEndName::Gmm => BackEnd::Mixture,
+            BackEndName::KMeans => BackEnd::KMeans,
+            BackEndName::Autoencoder => return Ok(autoencoder(arguments)),
+        },
+        front_end: name.clone(),
+        convention: arguments.front_end.convention.clone(),
+        detector: arguments.back_end.compares().then(detector).transpose()?,
+        standardisation: Standardisation::LeftOut,
+        ..SystemSettings::default()
+    })
+}
+
+fn autoencoder(arguments: &EvalArguments) -> SystemSettings {
+    let AutoencoderArguments { network, error_score, epochs, seed } = arguments.autoencoder;
+    SystemSettings {
+        name: SYSTEM.to_owned(),
+        back_end: BackEnd::Autoencoder,
+        front_end: SpectrogramFrontEnd::NAME.to_owned(),
+        convention: Some(network.unwrap_or_default().name().to_owned()),
+        error_score: error_score.unwrap_or_default(),
+        epochs,
+        seed: Some(seed.unwrap_or(TrainingSettings::default().seed)),
+        ..SystemSettings::default()
+    }
+}

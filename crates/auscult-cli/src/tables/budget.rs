@@ -1,0 +1,66 @@
+//! How an alarm budget can be kept.
+
+use auscult::alarm::BudgetPlan;
+
+use super::{Align, Table};
+use crate::printer::count;
+
+/// The rules to choose from, the one that was chosen, and what left-out sound did with it.
+pub(crate) fn describe(plan: &BudgetPlan) -> String {
+    let mut table = Table::new(&[
+        ("M of N", Align::Left),
+        ("clip rate", Align::Right),
+        ("alarms", Align::Right),
+        ("needs clips", Align::Right),
+        ("alarm after", Align::Right),
+    ]);
+    for choice in &plan.choices {
+        table.row([
+            format!("{} of {}", choice.raise, choice.window),
+            choice.rate.to_string(),
+            format!("{:.2}", choice.alarms),
+            choice.calibration_clips.to_string(),
+            format!("{} s", choice.seconds_to_alarm),
+        ]);
+    }
+    let head = format!(
+        "\nat most {} with a clip every {} s; alarms are per {} if normal clips err independently\n",
+        plan.budget, plan.hop_seconds, plan.period
+    );
+    let passed_over = match &plan.passed_over[..] {
+        [] => String::new(),
+        rules => format!(
+            "passed over, because left-out clips raise more alarms than the budget has: {}\n",
+            rules.join(", ")
+        ),
+    };
+    head + &table.render() + &passed_over + &choice(plan)
+}
+
+fn choice(plan: &BudgetPlan) -> String {
+    let (Some(choice), Some(replay)) = (&plan.chosen, &plan.replay) else {
+        let why = plan.shortfall.as_ref().map(ToString::to_string);
+        let why = why.unwrap_or_else(|| "the replay failed".to_owned());
+        return format!("none of these can be promised yet: {why}\n");
+    };
+    let beyond = if replay.alarms as f64 > plan.allowed_alarms() {
+        "more than the budget has, in too short a time to contradict it; "
+    } else {
+        ""
+    };
+    format!(
+        "chosen: {} of {} clips at a clip rate of {}: that share of single clips may be called anomalous, an alarm \
+         needs {} of them among {}\nreplayed {}, {:.1} h at this pace, one visit after the other: {}; {beyond}more \
+         than {:.0} a {} are ruled out (95 % confidence), fewer are possible\n",
+        choice.raise,
+        choice.window,
+        choice.rate,
+        choice.raise,
+        choice.window,
+        count(replay.clips, "left-out clip"),
+        replay.seconds / 3600.0,
+        count(replay.alarms, "alarm"),
+        replay.most_per_period,
+        plan.period
+    )
+}

@@ -1,0 +1,261 @@
+//! What a model holds.
+
+use std::collections::BTreeMap;
+
+use auscult::{
+    FrontEndIdentity, Model, ScoreOf, alarm::AlarmSettings, beam::MemberSettings, features::Axis,
+};
+use serde_json::{Value, json};
+
+use super::{
+    Align, Table,
+    promise::{rate, shortcoming},
+};
+use crate::printer::{count, strong};
+
+/// Number of references of each visit; those of none under "".
+fn visits(model: &Model) -> BTreeMap<&str, usize> {
+    let mut visits = BTreeMap::new();
+    for from in model.references().provenance() {
+        *visits.entry(from.visit.as_deref().unwrap_or("")).or_default() += 1;
+    }
+    visits
+}
+
+pub(crate) fn facts(model: &Model, axis: &Axis, references: bool) -> Value {
+    let beam = model.detector().beam();
+    let bands: Vec<Value> = beam
+        .layout()
+        .bands()
+        .iter()
+        .enumerate()
+        .map(|(band, positions)| {
+            let views: BTreeMap<String, Value> = beam
+                .settings()
+                .views
+                .iter()
+                .map(|&view| {
+                    let facts = json!({
+                        "typical_score": model.detector().typical_band_score(view, band),
+                        "density_exponent": model.detector().band_exponent(view, band),
+                    });
+                    (view.to_string(), facts)
+                })
+                .collect();
+            let mut facts = json!({
+                "positions": positions,
+                "hertz": axis.hertz(positions.clone()),
+                "views": views,
+            });
+            if let Some(member) = beam.member_of(band) {
+                facts["member"] = json!(member.label());
+            }
+            facts
+        })
+        .collect();
+    let calibration = model.calibration();
+    let mut facts = json!({
+        "model_file_version": model.file_version(),
+        "settings": model.settings(),
+        "axis": { "length": axis.len(), "meaning": axis.meaning() },
+        "bands": bands,
+        "references": model.references().len(),
+        "visits": visits(model),
+        "calibration": {
+            "basis": calibration.basis(),
+            "clips": calibration.scores().len(),
+            "effective_clips": calibration.effective_count(),
+            "threshold": model.threshold(),
+            "promised": model.standing().is_promised(),
+        },
+    });
+    if references {
+        facts["reference_list"] = json!(model.references().provenance());
+    }
+    facts
+}
+
+pub(crate) fn describe(model: &Model, axis: &Axis) -> String {
+    let settings = model.settings();
+    let detector = &settings.detector;
+    let views: Vec<&str> = detector.views.iter().map(|view| view.name()).collect();
+    let visits = visits(model);
+    let list: Vec<String> = visits
+        .iter()
+        .map(|(visit, count)| {
+            let visit = if visit.is_empty() { "(no visit)" } else { visit };
+            format!("{visit}: {count}")
+        })
+        .collect();
+    let threshold = match model.threshold() {
+        Some(threshold) if model.standing().is_promised() => format!("{threshold:.4}"),
+        Some(threshold) => format!("{threshold:.4}, provisional"),
+        None => "none yet".to_owned(),
+    };
+    let mut rows = vec![
+        (
+            "clips",
+            format!(
+                "{} s at {} Hz, channel {}",
+                settings.clip.seconds, settings.clip.sample_rate, settings.channel
+            ),
+        ),
+        ("front end", format!("{}, {} positions", settings.front_end, axis.len())),
+    ];
+    let single = std::slice::from_ref(&settings.front_end);
+    let parts = settings.front_end.members();
+    let encoders = parts.as_deref().unwrap_or(single).iter().filter_map(encoder);
+    rows.extend(encoders.map(|text| ("encoder", text)));
+    if let Some(ensemble) = &detector.ensemble {
+        let members: Vec<String> = ensemble.members.iter().map(MemberSettings::label).collect();
+        let text = format!("{}, {} of their scores", members.join(" + "), ensemble.combine);
+        rows.push(("members", text));
+    }
+    rows.extend([
+        ("views", views.join(" and ")),
+        (
+            "distance",
+            match detector.score_of {
+                ScoreOf::Value => "none: the values of a band are its score".to_owned(),
+                _ => format!(
+                    "{}, {}, density exponent {}, {}",
+                    detector.metric,
+                    count(detector.neighbours, "neighbour"),
+                    detector.exponent,
+                    detector.rule
+                ),
+            },
+        ),
+        (
+            "combined by",
+            format!("{} over bands, {} over views", detector.aggregation, detector.fusion),
+        ),
+        (
+            "references",
+            format!(
+                "{}{}",
+                model.references().len(),
+                settings
+                    .max_references
+                    .map(|most| format!(" (at most {most})"))
+                    .unwrap_or_default()
+            ),
+        ),
+        ("visits", list.join(", ")),
+        (
+            "calibration",
+            format!(
+                "{} left-out scores, leaving out {}, worth {:.0} independent ones",
+                model.calibration().scores().len(),
+                model.calibration().basis(),
+                model.calibration().effective_count().floor()
+            ),
+        ),
+        ("threshold", format!("{threshold} (for at most {} false alarms)", rate(model))),
+        ("promise", promise(model)),
+        ("alarm", alarm(settings.alarm)),
+    ]);
+    let line = |(name, value): &(&str, String)| {
+        format!("{}{}{value}\n", strong(name), " ".repeat(13 - name.len()))
+    };
+    format!("{}\n{}", rows.iter().map(line).collect::<Vec<_>>().concat(), bands(model, axis))
+}
+
+/// What is taken of an encoder, and which one it is; `None` for other front ends.
+fn encoder(identity: &FrontEndIdentity) -> Option<String> {
+    let setting = |name: &str| identity.settings.get(name);
+    let text = |name: &str| setting(name).and_then(Value::as_str);
+    let layers: Vec<String> =
+        setting("layers")?.as_array()?.iter().map(ToString::to_string).collect();
+    let rows = setting("rows_per_band").and_then(Value::as_u64).unwrap_or(1);
+    let class_token = setting("class_token").and_then(Value::as_bool).unwrap_or(false);
+    Some(format!(
+        "{}, fingerprint {}, layer {}, {} a band{}, {}",
+        text("encoder")?,
+        text("fingerprint")?,
+        layers.join(","),
+        count(usize::try_from(rows).ok()?, "row"),
+        if class_token { ", class token" } else { "" },
+        text("precision")?
+    ))
+}
+
+fn promise(model: &Model) -> String {
+    let standing = model.standing();
+    let kept = || {
+        let condition = standing.condition(model.calibration().basis());
+        format!("kept {}", condition.unwrap_or_else(|| "for clips of new visits".to_owned()))
+    };
+    shortcoming(standing).unwrap_or_else(kept)
+}
+
+fn alarm(settings: Option<AlarmSettings>) -> String {
+    settings.map_or_else(
+        || "no rule; auscult calibrate --at-most chooses one".to_owned(),
+        |alarm| {
+            let AlarmSettings { raise, window, clear, hop_seconds, .. } = alarm;
+            let pace = hop_seconds.map(|hop| format!("; chosen for a clip every {hop} s"));
+            let pace = pace.unwrap_or_default();
+            format!(
+                "{raise} of {window} clips raise it, {clear} normal ones in a row clear it{pace}"
+            )
+        },
+    )
+}
+
+fn bands(model: &Model, axis: &Axis) -> String {
+    let beam = model.detector().beam();
+    let is_ensemble = beam.settings().ensemble.is_some();
+    let mut columns = vec![("band", Align::Right)];
+    columns.extend(is_ensemble.then_some(("member", Align::Left)));
+    columns.extend([
+        ("positions", Align::Left),
+        ("hertz", Align::Left),
+        ("view", Align::Left),
+        ("normal score", Align::Right),
+        ("exponent", Align::Right),
+    ]);
+    let mut table = Table::new(&columns);
+    for (band, positions) in beam.layout().bands().iter().enumerate() {
+        let hertz = axis.hertz(positions.clone());
+        let hertz = hertz.map(|hertz| format!("{:.0}-{:.0}", hertz.start, hertz.end));
+        for &view in &beam.settings().views {
+            let number =
+                |value: Option<f64>| value.map(|value| format!("{value:.4}")).unwrap_or_default();
+            let mut row = vec![band.to_string()];
+            row.extend(beam.member_of(band).map(MemberSettings::label));
+            row.extend([
+                format!("{}-{}", positions.start, positions.end - 1),
+                hertz.clone().unwrap_or_else(|| "-".to_owned()),
+                view.to_string(),
+                number(model.detector().typical_band_score(view, band)),
+                number(model.detector().band_exponent(view, band)),
+            ]);
+            table.row(row);
+        }
+    }
+    table.render()
+}
+
+pub(crate) fn references(model: &Model) -> String {
+    let mut table = Table::new(&[
+        ("index", Align::Right),
+        ("source", Align::Left),
+        ("start", Align::Right),
+        ("visit", Align::Left),
+        ("domain", Align::Left),
+        ("left-out score", Align::Right),
+    ]);
+    let scores = model.detector().left_out_scores();
+    for (index, (from, score)) in model.references().provenance().iter().zip(scores).enumerate() {
+        table.row([
+            index.to_string(),
+            from.source.clone(),
+            format!("{:.1}", from.start_seconds),
+            from.visit.clone().unwrap_or_default(),
+            from.domain.clone().unwrap_or_default(),
+            score.map(|score| format!("{score:.4}")).unwrap_or_default(),
+        ]);
+    }
+    table.render()
+}

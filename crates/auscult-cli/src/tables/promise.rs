@@ -1,0 +1,123 @@
+//! What verdicts are worth, in sentences.
+
+use std::collections::BTreeSet;
+
+use auscult::{Basis, Machine, Model, RunSummary, Standing, calibration::Missing};
+
+use crate::printer::Printer;
+
+/// Why verdicts are not to be relied on, and what to do; `None` if the rate is promised.
+pub(crate) fn shortcoming(standing: Standing) -> Option<String> {
+    let (verdicts, lack) = match standing {
+        Standing::Promised => return None,
+        Standing::Provisional(lack) => ("verdicts are provisional", lack),
+        Standing::Undecided(lack) => ("no verdicts yet", lack),
+    };
+    let option = match lack.missing {
+        Missing::Clips | Missing::Independence => " (--false-alarm-rate)",
+        Missing::Visits if lack.basis == Basis::Files => {
+            "; or, if each file was recorded on an occasion of its own, auscult calibrate --scheme files --save"
+        }
+        Missing::Visits => "",
+    };
+    Some(format!("{verdicts}: {lack}{option}"))
+}
+
+/// The rate, and how sure it is.
+pub(crate) fn rate(model: &Model) -> String {
+    let promise = model.settings().promise();
+    let sure = promise.confidence.map(|confidence| format!(" ({confidence} sure)"));
+    format!("{}{}", promise.rate, sure.unwrap_or_default())
+}
+
+/// Warns about what the threshold of a new or changed model cannot be trusted for.
+pub(crate) fn warn(model: &Model, printer: &Printer) {
+    let basis = model.calibration().basis();
+    match shortcoming(model.standing()) {
+        Some(shortcoming) => printer.note(shortcoming),
+        None if basis == Basis::Visits => {}
+        None => {
+            let condition = model.standing().condition(basis).unwrap_or_default();
+            printer.note(format!(
+                "{basis} were left out, as you chose: the promise holds {condition}"
+            ));
+            let provenance = model.references().provenance();
+            let visits: BTreeSet<&String> =
+                provenance.iter().filter_map(|from| from.visit.as_ref()).collect();
+            if visits.len() > 1 {
+                printer.note(
+                    "the references come from several visits, which say more: leaving out visits is the default",
+                );
+            }
+        }
+    }
+}
+
+/// Notes why verdicts are not to be relied on, where results have no place for it.
+pub(crate) fn warn_about_run(machine: &Machine, summary: &RunSummary, printer: &Printer) {
+    for domain in &summary.domains {
+        let domain = domain.as_deref();
+        if let Some(shortcoming) = shortcoming(machine.standing(domain)) {
+            printer.note(of_domain(domain, shortcoming));
+        }
+    }
+    if let Some(condition) = condition(machine, None) {
+        printer.note(format!("the false-alarm rate is promised {condition}"));
+    }
+}
+
+/// What stands below a table of clips: what the verdicts are worth, alarms, and input quality.
+pub(crate) fn closing_lines(
+    machine: &Machine,
+    summary: &RunSummary,
+    has_other_rate: bool,
+) -> Vec<String> {
+    let promise = machine.model().settings().promise();
+    let line = |domain: &Option<String>| {
+        let domain = domain.as_deref();
+        let text = shortcoming(machine.standing(domain)).unwrap_or_else(|| {
+            let condition = condition(machine, domain).map(|condition| format!(", {condition}"));
+            let condition = condition.unwrap_or_default();
+            format!("at most {promise} of normal clips are called anomalous{condition}")
+        });
+        of_domain(domain, text)
+    };
+    let mut lines: Vec<String> = summary.domains.iter().map(line).collect();
+    lines.extend(alarm_line(machine, summary, has_other_rate));
+    lines.extend(summary.quality.as_ref().map(|quality| format!("input quality: {quality}")));
+    lines
+}
+
+/// What the model's alarm rule made of the clips; `None` without a rule.
+pub(crate) fn alarm_line(
+    machine: &Machine,
+    summary: &RunSummary,
+    has_other_rate: bool,
+) -> Option<String> {
+    if has_other_rate {
+        return Some("alarm rule: not applied, it was chosen for the model's own rate".to_owned());
+    }
+    let rule = machine.model().settings().alarm?;
+    if machine.model().threshold().is_none() {
+        return Some("alarm rule: not applied, there are no verdicts yet".to_owned());
+    }
+    let rule = format!("alarm rule ({} of {} clips, in the order given)", rule.raise, rule.window);
+    Some(match &summary.alarms.as_ref()?[..] {
+        [] => format!("{rule}: no alarm"),
+        [first] => format!("{rule}: alarm at {first}"),
+        [first, more @ ..] => format!("{rule}: {} alarms, the first at {first}", more.len() + 1),
+    })
+}
+
+/// What a promise to clips of a domain rests on, beside left-out visits.
+fn condition(machine: &Machine, domain: Option<&str>) -> Option<String> {
+    machine.standing(domain).condition(machine.model().calibration().basis())
+}
+
+/// Text about the clips of a domain, or of all.
+fn of_domain(domain: Option<&str>, text: String) -> String {
+    match domain {
+        Some(domain) => format!("domain {domain}: {text}"),
+        None => text,
+    }
+}

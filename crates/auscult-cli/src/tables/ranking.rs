@@ -1,0 +1,82 @@
+//! Settings in the order of a ranking.
+
+use std::path::Path;
+
+use auscult::tuning::{Ranked, Ranking};
+
+use super::{Align, Table};
+
+/// The table and what it means; `written` is the settings file.
+pub(crate) fn describe(ranking: &Ranking, in_all: usize, written: Option<&Path>) -> String {
+    table(ranking).render() + &meaning(ranking, in_all, written)
+}
+
+/// More rows are for programs.
+const ROWS: usize = 15;
+
+fn table(ranking: &Ranking) -> Table {
+    let kinds = ranking.candidates.first().map_or(&[][..], |first| &first.evaluation.kinds);
+    let mut columns =
+        vec![("", Align::Right), ("settings", Align::Left), ("mean AUC in %", Align::Left)];
+    columns.extend(kinds.iter().map(|of| (of.kind.name(), Align::Right)));
+    let mut table = Table::new(&columns);
+    let percent = |share: f64| format!("{:.1}", 100.0 * share);
+    let row = |index: usize, ranked: &Ranked| {
+        let chosen = ranking.recommended() == Some(ranked);
+        let mark = match (chosen, ranked.like_the_best) {
+            (true, _) => "*",
+            (false, true) => "=",
+            (false, false) => " ",
+        };
+        let evaluation = &ranked.evaluation;
+        let mut cells = vec![
+            format!("{}{mark}", index + 1),
+            evaluation.candidate.to_string(),
+            format!("{} ± {}", percent(evaluation.mean_auc), percent(ranked.error)),
+        ];
+        cells.extend(evaluation.kinds.iter().map(|of| percent(of.auc)));
+        cells
+    };
+    for (index, ranked) in ranking.candidates.iter().enumerate() {
+        let is_default = ranked.evaluation.candidate.is_default();
+        if index < ROWS || is_default || ranking.recommended() == Some(ranked) {
+            table.row(row(index, ranked));
+        }
+    }
+    table
+}
+
+/// What the table means.
+fn meaning(ranking: &Ranking, in_all: usize, written: Option<&Path>) -> String {
+    let tried = ranking.candidates.len();
+    let alike = ranking.like_the_best();
+    let mut text = format!(
+        "\n{tried} of {in_all} settings tried; {alike} cannot be told from the best (=, itself included), * is chosen\n"
+    );
+    let Some(chosen) = ranking.recommended() else { return text };
+    let candidate = &chosen.evaluation.candidate;
+    let against_default = ranking
+        .default_candidate()
+        .map(|default| 100.0 * (chosen.evaluation.mean_auc - default.evaluation.mean_auc));
+    let choice = match against_default {
+        _ if candidate.is_default() => {
+            "chosen      the defaults: nothing tried is clearly better\n".to_owned()
+        }
+        Some(gain) => format!(
+            "chosen      {candidate}: {gain:+.1} points over the defaults on made-up faults\n"
+        ),
+        None => format!("chosen      {candidate}\n"),
+    };
+    text.push_str(&choice);
+    if !candidate.is_default() {
+        text.push_str(
+            "check       made-up faults are not faults: compare with the defaults on known-bad clips first\n",
+        );
+    }
+    if let Some(path) = written {
+        let path = path.display();
+        let command = format!("auscult fit RECORDINGS --settings {path} -o MODEL");
+        text.push_str(&format!("settings    {path} ({command})\n"));
+    }
+    text
+}

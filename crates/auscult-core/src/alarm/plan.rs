@@ -1,0 +1,163 @@
+//! Which alarm rule keeps a budget, checked against left-out sound.
+
+use serde::Serialize;
+
+use super::{AlarmBudget, AlarmSettings, Choice, Replay};
+use crate::{Model, Promise, Result, calibration::Lack};
+
+/// How an alarm budget can be kept by a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct BudgetPlan {
+    /// The budget, as `1 alarm per month`.
+    #[serde(serialize_with = "as_text")]
+    pub budget: AlarmBudget,
+    /// The span its alarms are counted in.
+    pub period: &'static str,
+    /// Time from one clip to the next.
+    pub hop_seconds: f64,
+    /// Normal clips in a row that clear an alarm.
+    pub clear: usize,
+    /// Every rule that keeps the budget if normal clips err independently.
+    pub choices: Vec<Choice>,
+    /// The most sensitive one that the calibration can promise and left-out sound does not contradict.
+    pub chosen: Option<Choice>,
+    /// Why there is none.
+    #[serde(rename = "lack", serialize_with = "as_optional_text")]
+    pub shortfall: Option<BudgetShortfall>,
+    /// What left-out sound did with the chosen rule.
+    pub replay: Option<Replay>,
+    /// Rules that could be promised and raise too many alarms on left-out sound, as `3 of 5`.
+    pub passed_over: Vec<String>,
+}
+
+/// Why no rule keeps a budget.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub enum BudgetShortfall {
+    /// Left-out clips raise more alarms than the budget has.
+    Contradicted(Replay),
+    /// Too few normal clips or visits for the rate the easiest rule needs.
+    Calibration(Lack),
+    /// Clips come so often that no rule is rare enough.
+    NoRule,
+}
+
+impl std::fmt::Display for BudgetShortfall {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Contradicted(replay) => {
+                let plural = if replay.clips == 1 { "" } else { "s" };
+                write!(
+                    formatter,
+                    "left-out clips raise more alarms than this budget has ({} in {} clip{plural}), because clips of \
+                     one visit err together; allow more alarms, or record more visits",
+                    replay.alarms, replay.clips
+                )
+            }
+            Self::Calibration(lack) => lack.fmt(formatter),
+            Self::NoRule => formatter.write_str("no rule keeps this budget with clips this often"),
+        }
+    }
+}
+
+fn as_text<S: serde::Serializer>(
+    text: &impl ToString,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    serializer.serialize_str(&text.to_string())
+}
+
+#[expect(clippy::ref_option, reason = "serde hands out references")]
+fn as_optional_text<S: serde::Serializer>(
+    text: &Option<impl ToString>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    text.as_ref().map(ToString::to_string).serialize(serializer)
+}
+
+impl BudgetPlan {
+    /// Looks for the most sensitive rule that keeps `budget` with a clip every `hop_seconds`.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Setting`] if the pace or `clear` is out of range.
+    pub fn new(model: &Model, budget: AlarmBudget, hop_seconds: f64, clear: usize) -> Result<Self> {
+        rule(1, 1, clear, hop_seconds).check()?;
+        let confidence = model.settings().confidence;
+        let choices = budget.choices(hop_seconds, clear, confidence)?;
+        let promise = |choice: &Choice| Promise { rate: choice.rate, confidence };
+        let recordings = model.left_out_recordings();
+        let replay = |choice: &Choice| {
+            let threshold = model.calibration().promised_threshold(promise(choice))?;
+            let rules = rule(choice.raise, choice.window, clear, hop_seconds).check().ok()?;
+            Some(Replay::new(&recordings, threshold, rules, hop_seconds, budget.period))
+        };
+        let is_promised = |choice: &&Choice| model.standing_of(promise(choice)).is_promised();
+        let mut promised: Vec<&Choice> = choices.iter().filter(is_promised).collect();
+        // The most sensitive first.
+        promised.sort_by(|a, b| {
+            f64::from(b.rate).total_cmp(&f64::from(a.rate)).then(a.raise.cmp(&b.raise))
+        });
+        let replayed: Vec<(&Choice, Replay)> =
+            promised.into_iter().filter_map(|choice| Some((choice, replay(choice)?))).collect();
+        let kept = replayed.iter().find(|(_, replay)| !replay.contradicts(budget));
+        let passed_over = replayed
+            .iter()
+            .take_while(|(_, replay)| replay.contradicts(budget))
+            .map(|(choice, _)| format!("{} of {}", choice.raise, choice.window))
+            .collect();
+        let easiest = choices.iter().min_by_key(|choice| choice.calibration_clips);
+        let shortfall = match (kept, replayed.first(), easiest) {
+            (Some(_), ..) => None,
+            (None, Some((_, replay)), _) => Some(BudgetShortfall::Contradicted(*replay)),
+            (None, None, Some(easiest)) => {
+                model.standing_of(promise(easiest)).lack().map(BudgetShortfall::Calibration)
+            }
+            (None, None, None) => Some(BudgetShortfall::NoRule),
+        };
+        let (chosen, replay) = kept.map(|&(choice, replay)| (*choice, replay)).unzip();
+        let period = budget.period.name();
+        Ok(Self {
+            budget,
+            period,
+            hop_seconds,
+            clear,
+            choices,
+            chosen,
+            shortfall,
+            replay,
+            passed_over,
+        })
+    }
+
+    /// Whether there is a rule that keeps the budget.
+    pub fn is_kept(&self) -> bool {
+        self.chosen.is_some()
+    }
+
+    /// Alarms the budget allows in the time of the replay.
+    pub fn allowed_alarms(&self) -> f64 {
+        let period = self.budget.period.seconds();
+        self.replay.map_or(0.0, |replay| self.budget.alarms * replay.seconds / period)
+    }
+
+    /// The model with the chosen rate and rule; unchanged if none can be promised.
+    ///
+    /// # Errors
+    ///
+    /// [`crate::Error::Setting`] if the rule is out of range, which a chosen one never is.
+    pub fn apply(&self, model: Model) -> Result<Model> {
+        let Some(choice) = &self.chosen else { return Ok(model) };
+        let alarm = rule(choice.raise, choice.window, self.clear, self.hop_seconds);
+        model.with_false_alarm_rate(choice.rate).with_alarm(Some(alarm))
+    }
+}
+
+/// The alarm a choice stands for, with clips every `hop_seconds`.
+fn rule(raise: usize, window: usize, clear: usize, hop_seconds: f64) -> AlarmSettings {
+    let standard = AlarmSettings::default();
+    // One clip that comes late is not yet a silent sensor.
+    let no_data_after_seconds = standard.no_data_after_seconds.max(3.0 * hop_seconds);
+    let hop_seconds = Some(hop_seconds);
+    AlarmSettings { raise, window, clear, no_data_after_seconds, hop_seconds, ..standard }
+}

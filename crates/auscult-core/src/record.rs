@@ -1,0 +1,328 @@
+//! 13. The record of a clip: everything that is known about it, for people and programs.
+
+use std::{
+    fmt::{self, Write},
+    sync::Arc,
+};
+
+use serde::{Serialize, Serializer, ser::SerializeStruct};
+
+use crate::{
+    ClipCondition, ClipQuality, Explanation, Model, ScoreOf, ScoredClip, Verdict,
+    alarm::AlarmState, features::Axis, names::named_choices, quality::Remark,
+};
+
+/// The version of the record's JSON form; it grows when a key changes its meaning or goes away.
+pub const RECORD_SCHEMA: u32 = 1;
+
+/// One clip with what was found, as every caller gets it.
+///
+/// Its JSON form is described in `docs/records.md`; numbers that are not known are `null`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClipRecord {
+    /// The file or stream, as it was named.
+    pub path: String,
+    /// Where in it the clip starts.
+    pub start_seconds: f64,
+    /// Length of its sound, before silence fills it up.
+    pub seconds: f64,
+    /// When it was recorded, if that is known.
+    pub time: Option<ClipTime>,
+    /// The domain whose threshold it was judged by; `None` for the threshold of all.
+    pub domain: Option<String>,
+    /// What the samples alone say about it.
+    pub condition: ClipCondition,
+    /// What was measured on them; `None` if they cannot be measured.
+    pub quality: Option<ClipQuality>,
+    /// What is remarkable about the recording.
+    pub remarks: Vec<Remark>,
+    /// An earlier clip, or a reference, with the same sound.
+    pub copy_of: Option<String>,
+    /// Its score; `None` for clips that were not scored.
+    pub scored: Option<ScoredClip>,
+    /// The band that differs most from normal, with how much; `None` if nothing does.
+    pub differs_most: Option<String>,
+    /// Why it scored so, or was not scored, in a sentence without its full stop.
+    pub reason: String,
+    /// Whether the false-alarm rate behind its verdict is promised, and on which condition.
+    pub promise: RecordPromise,
+    /// The state of the machine after it, by the model's alarm rule.
+    pub alarm: Option<AlarmState>,
+    /// Why it could not be scored although it is sound.
+    pub error: Option<String>,
+    /// Identifies the model that judged it.
+    pub model_hash: Arc<str>,
+    /// Every band with its reasons, where they were asked for.
+    pub explanation: Option<Explanation>,
+}
+
+/// When a clip was recorded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ClipTime {
+    /// Seconds since 1970-01-01T00:00:00Z.
+    pub unix_seconds: f64,
+    /// The same as RFC 3339 text.
+    pub utc: String,
+    /// Who says so.
+    pub origin: TimeOrigin,
+}
+
+/// Where the time of a recording comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TimeOrigin {
+    /// A manifest.
+    Manifest,
+    /// The name of the file.
+    FileName,
+    /// When the file was last changed.
+    FileTime,
+    /// Whoever handed over the sound.
+    Caller,
+}
+
+named_choices!(TimeOrigin, "origin of a time", {
+    Manifest => "manifest",
+    FileName => "file-name",
+    FileTime => "file-time",
+    Caller => "caller",
+});
+
+/// What the verdict of a record is worth.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RecordPromise {
+    /// Whether the false-alarm rate is promised.
+    pub is_promised: bool,
+    /// What the promise rests on beside left-out visits.
+    pub condition: Option<Arc<str>>,
+}
+
+/// The verdict on a clip, or why there is none.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ClipVerdict {
+    /// It was scored.
+    Judged(Verdict),
+    /// It is not the sound of a machine.
+    Unusable(ClipCondition),
+    /// It is sound and could not be scored; the record's error says why.
+    NotScored,
+}
+
+impl ClipVerdict {
+    /// The word in tables and files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Judged(verdict) => verdict.name(),
+            Self::Unusable(condition) => condition.name(),
+            Self::NotScored => "not-scored",
+        }
+    }
+}
+
+impl fmt::Display for ClipVerdict {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl ClipRecord {
+    /// A clip about which nothing else is known; the other fields are open.
+    pub fn of(path: impl Into<String>, start_seconds: f64, condition: ClipCondition) -> Self {
+        Self {
+            path: path.into(),
+            start_seconds,
+            seconds: 0.0,
+            time: None,
+            domain: None,
+            condition,
+            quality: None,
+            remarks: Vec::new(),
+            copy_of: None,
+            scored: None,
+            differs_most: None,
+            reason: String::new(),
+            promise: RecordPromise::default(),
+            alarm: None,
+            error: None,
+            model_hash: Arc::from(""),
+            explanation: None,
+        }
+    }
+
+    /// The file or stream, as it was named.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+
+    /// Where in it the clip starts.
+    pub fn start_seconds(&self) -> f64 {
+        self.start_seconds
+    }
+
+    /// `path`, or `path at 30.0 s`.
+    pub fn name(&self) -> String {
+        clip_name(&self.path, self.start_seconds)
+    }
+
+    /// How far it is from normal; `None` if it was not scored.
+    pub fn score(&self) -> Option<f64> {
+        self.scored.as_ref().map(|scored| scored.score.value)
+    }
+
+    /// Share of normal clips that score at least as high.
+    pub fn p_value(&self) -> Option<f64> {
+        self.scored.as_ref()?.p_value
+    }
+
+    /// The score on a scale from 0 to 1.
+    pub fn calibrated(&self) -> Option<f64> {
+        self.scored.as_ref()?.calibrated
+    }
+
+    /// The verdict, or why there is none.
+    pub fn verdict(&self) -> ClipVerdict {
+        match &self.scored {
+            Some(scored) => ClipVerdict::Judged(scored.verdict),
+            None if self.condition.is_usable() => ClipVerdict::NotScored,
+            None => ClipVerdict::Unusable(self.condition),
+        }
+    }
+
+    /// Whether the verdict is anomalous.
+    pub fn is_anomalous(&self) -> bool {
+        self.verdict() == ClipVerdict::Judged(Verdict::Anomalous)
+    }
+
+    /// Why it scored so, or was not scored, in a sentence without its full stop.
+    pub fn reason(&self) -> String {
+        self.reason.clone()
+    }
+
+    /// One word or two for each remark on the recording.
+    pub fn remark_names(&self) -> Vec<&'static str> {
+        let remarks = self.remarks.iter().map(|remark| remark.name());
+        remarks.chain(self.copy_of.as_ref().map(|_| COPY)).collect()
+    }
+
+    /// Each remark on the recording: its name and a sentence.
+    pub fn remark_sentences(&self) -> Vec<(&'static str, String)> {
+        let mut remarks: Vec<_> =
+            self.remarks.iter().map(|remark| (remark.name(), remark.to_string())).collect();
+        let copy = |first: &String| (COPY, format!("copy: the same sound as {first}"));
+        remarks.extend(self.copy_of.as_ref().map(copy));
+        remarks
+    }
+}
+
+/// The name of the remark on a clip that came before.
+const COPY: &str = "copy";
+
+/// What a clip is called: `path`, or `path at 30.0 s`.
+pub fn clip_name(path: &str, start_seconds: f64) -> String {
+    if start_seconds > 0.0 { format!("{path} at {start_seconds:.1} s") } else { path.to_owned() }
+}
+
+impl Serialize for ClipRecord {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut record = serializer.serialize_struct("ClipRecord", 21)?;
+        record.serialize_field("path", &self.path)?;
+        record.serialize_field("start_seconds", &self.start_seconds)?;
+        record.serialize_field("seconds", &self.seconds)?;
+        record.serialize_field("time", &self.time.as_ref().map(|time| &time.utc))?;
+        record.serialize_field("time_origin", &self.time.as_ref().map(|time| time.origin))?;
+        record.serialize_field("score", &self.score())?;
+        record.serialize_field("p_value", &self.p_value())?;
+        record.serialize_field("calibrated", &self.calibrated())?;
+        record.serialize_field("verdict", self.verdict().name())?;
+        record.serialize_field("reason", &self.reason)?;
+        record.serialize_field("differs_most", &self.differs_most)?;
+        record.serialize_field("promised", &self.promise.is_promised)?;
+        record.serialize_field("promised_if", &self.promise.condition.as_deref())?;
+        record.serialize_field("alarm", &self.alarm)?;
+        record.serialize_field("domain", &self.domain)?;
+        record.serialize_field("quality", &self.quality)?;
+        record.serialize_field("remarks", &self.remark_names())?;
+        record.serialize_field("copy_of", &self.copy_of)?;
+        record.serialize_field("error", &self.error)?;
+        record.serialize_field("model_hash", &*self.model_hash)?;
+        if let Some(explanation) = &self.explanation {
+            record.serialize_field("explanation", explanation)?;
+        }
+        record.end()
+    }
+}
+
+/// What a model's bands are called and score when all is well, to say what differs in a record
+/// without explaining every band.
+#[derive(Debug, Clone)]
+pub struct BandNames {
+    /// By view, then by band: the name, and what is normal there.
+    bands: Vec<Vec<(String, Option<f64>)>>,
+    score_of: ScoreOf,
+}
+
+/// An error this many times its normal is a reason, also when it is rounded.
+pub(crate) const SMALLEST_ERROR: f64 = 1.05;
+
+impl BandNames {
+    /// The bands of a model; `axis` is its front end's.
+    pub fn new(model: &Model, axis: &Axis) -> Self {
+        let beam = model.detector().beam();
+        let bands = beam.settings().views.iter().map(|&view| {
+            let band = |(band, positions): (usize, &std::ops::Range<usize>)| {
+                let typical = model.detector().typical_band_score(view, band);
+                let name = crate::explain::band_name(beam.member_of(band), axis, positions);
+                (name, typical.filter(|&typical| typical > 0.0))
+            };
+            beam.layout().bands().iter().enumerate().map(band).collect()
+        });
+        Self { bands: bands.collect(), score_of: beam.settings().score_of }
+    }
+
+    /// Writes reason and band into a scored record, in its own buffers.
+    pub fn describe(&self, record: &mut ClipRecord) {
+        record.reason.clear();
+        let most = record.differs_most.take();
+        let Some(scored) = &record.scored else { return };
+        let furthest = self.furthest(scored);
+        record.reason.push_str(match scored.verdict {
+            Verdict::Normal => "sounds normal",
+            Verdict::Anomalous => "does not sound normal",
+            Verdict::Undecided => "too few normal clips to decide",
+        });
+        let Some((name, times)) = furthest else {
+            record.reason.push_str("; no band has more error than normal");
+            return;
+        };
+        let mut most = most.unwrap_or_default();
+        most.clear();
+        most.push_str(name);
+        // Writing to a text cannot fail.
+        let _ = write!(record.reason, "; {name} differs most");
+        if let Some(times) = times {
+            let measure = self.score_of.measure();
+            let _ = write!(record.reason, ", {times:.1} times its normal {measure}");
+            let _ = write!(most, " ({times:.1} x normal)");
+        }
+        record.differs_most = Some(most);
+    }
+
+    /// The band that is furthest from its normal, with how many times; `None` if none can be why a
+    /// clip scored as it did.
+    fn furthest(&self, scored: &ScoredClip) -> Option<(&str, Option<f64>)> {
+        let mut furthest: Option<(f64, &str, Option<f64>)> = None;
+        for (view, bands) in scored.score.views.iter().zip(&self.bands) {
+            for (score, (name, typical)) in view.bands.iter().zip(bands) {
+                let times = typical.map(|typical| score.value / typical);
+                let weight = times.unwrap_or(score.value);
+                if furthest.is_none_or(|(most, ..)| weight.total_cmp(&most).is_gt()) {
+                    furthest = Some((weight, name, times));
+                }
+            }
+        }
+        let (_, name, times) = furthest?;
+        let is_reason =
+            self.score_of == ScoreOf::Distance || times.is_none_or(|times| times >= SMALLEST_ERROR);
+        is_reason.then_some((name, times))
+    }
+}

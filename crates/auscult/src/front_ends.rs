@@ -1,0 +1,295 @@
+//! 3. Front ends by name: the built-in ones, encoders, several at once, and those of a model.
+
+use std::{path::PathBuf, sync::Arc};
+
+use auscult_autoencoder::{AutoencoderFrontEnd, Form, SpectrogramFrontEnd};
+use auscult_core::{
+    ClipLength, FrontEnd, FrontEndIdentity, FrontEndSettings, Model,
+    beam::{FORM_SEPARATOR, Normalisation},
+    features::{Axis, Ensemble, Forms, FrontEndSource, FrontEnds as Registry, SEPARATOR},
+};
+use auscult_encoders::{Bundled, EncoderFrontEnd, EncoderLibrary, EncoderRequest};
+
+use crate::{Error, Result};
+
+/// A front end as users name it.
+///
+/// # Examples
+///
+/// ```
+/// use auscult::{ClipSettings, FrontEnd, FrontEnds, FrontEndSpec};
+///
+/// let length = ClipSettings::default().check()?;
+/// let mfcc = FrontEnds::standard().named(&FrontEndSpec::of("mfcc"), length)?;
+/// assert_eq!(mfcc.axis().len(), 90);
+/// # Ok::<(), auscult::Error>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FrontEndSpec {
+    /// `log-mel`, `mfcc`, `lpc`, the name of an encoder, or several with `+` between them. A member's convention
+    /// follows a colon, its normalisation an `@`: `ced:layer-6@raw+mfcc`.
+    pub name: String,
+    /// Which form of the front end; `None` for the usual one.
+    pub convention: Option<String>,
+    /// What is taken of encoders.
+    pub encoder: EncoderRequest,
+}
+
+impl FrontEndSpec {
+    /// A front end in its usual form.
+    pub fn of(name: impl Into<String>) -> Self {
+        Self { name: name.into(), convention: None, encoder: EncoderRequest::default() }
+    }
+}
+
+impl Default for FrontEndSpec {
+    fn default() -> Self {
+        Self::of("log-mel")
+    }
+}
+
+/// Every front end that can be made here.
+#[derive(Debug, Clone)]
+pub struct FrontEnds {
+    encoders: Arc<EncoderLibrary>,
+    file: Option<PathBuf>,
+    others: Registry,
+}
+
+impl FrontEnds {
+    /// The built-in front ends, the bundled encoder, and encoders in the cache folder
+    /// (`$AUSCULT_ENCODERS`, or the user's cache folder).
+    pub fn standard() -> Self {
+        Self::new(encoder_folder(), None)
+    }
+
+    /// The same with the weights of an encoder in a file, which goes before everything else.
+    pub fn with_encoder_file(file: impl Into<PathBuf>) -> Self {
+        Self::new(encoder_folder(), Some(file.into()))
+    }
+
+    /// Encoders from this folder only, and the file that goes before it.
+    pub fn new(folder: Option<PathBuf>, file: Option<PathBuf>) -> Self {
+        let library = EncoderLibrary::new(bundled()).with_folder(folder).with_file(file.clone());
+        Self { encoders: Arc::new(library), file, others: Registry::built_in() }
+    }
+
+    /// These and the front ends of one more source, for models that were made with them.
+    #[must_use]
+    pub fn with(mut self, source: Arc<dyn FrontEndSource>) -> Self {
+        self.others = self.others.with(source);
+        self
+    }
+
+    /// Where encoders are looked for.
+    pub fn encoders(&self) -> &Arc<EncoderLibrary> {
+        &self.encoders
+    }
+
+    /// Everything that a model file may name, apart from autoencoders.
+    pub fn registry(&self) -> Registry {
+        self.others.clone().with(Arc::clone(&self.encoders) as Arc<dyn FrontEndSource>)
+    }
+
+    /// A front end by name; several names with `+` between them are an ensemble.
+    ///
+    /// # Errors
+    ///
+    /// If the name or its convention is not known, weights are missing, or an option is for encoders and the front end is
+    /// not one.
+    pub fn named(&self, spec: &FrontEndSpec, length: ClipLength) -> Result<Arc<dyn FrontEnd>> {
+        let FrontEndSpec { name, convention, encoder } = spec;
+        self.refuse_unused_file(name, name)?;
+        if !name.contains(SEPARATOR) {
+            if name.contains(FORM_SEPARATOR) {
+                return Err(Error::FormOfOne { name: name.clone() });
+            }
+            return self.one(name, convention.as_deref(), encoder, length);
+        }
+        if convention.is_some() {
+            return Err(Error::ConventionOfSeveral);
+        }
+        let members: Vec<Member<'_>> =
+            name.split(SEPARATOR).map(Member::parse).collect::<Result<_>>()?;
+        let has_encoder = members.iter().any(|member| EncoderLibrary::knows(member.name));
+        if !has_encoder && *encoder != EncoderRequest::default() {
+            return Err(Error::NotAnEncoder { name: name.clone() });
+        }
+        let none = EncoderRequest::default();
+        let members = members.into_iter().map(|member| {
+            let encoder = if EncoderLibrary::knows(member.name) { encoder } else { &none };
+            Ok((self.one(member.name, member.convention, encoder, length)?, member.normalisation))
+        });
+        Ok(Forms::join(members.collect::<Result<_>>()?)?)
+    }
+
+    /// A single front end by name.
+    fn one(
+        &self,
+        name: &str,
+        convention: Option<&str>,
+        encoder: &EncoderRequest,
+        length: ClipLength,
+    ) -> Result<Arc<dyn FrontEnd>> {
+        if EncoderLibrary::knows(name) {
+            let mut request = encoder.clone();
+            if let Some(convention) = convention {
+                if !encoder.layers.is_empty() {
+                    let (name, convention) = (name.to_owned(), convention.to_owned());
+                    return Err(Error::LayerTwice { name, convention });
+                }
+                request.layers = vec![layer(name, convention)?];
+            }
+            return Ok(self.encoders.front_end(name, &request, length)?);
+        }
+        let is_built_in = FrontEndSettings::NAMES.contains(&name);
+        if !is_built_in && name != SpectrogramFrontEnd::NAME {
+            if name.contains(':') {
+                return Err(Error::ConventionInName { name: name.to_owned() });
+            }
+            let encoders = auscult_encoders::KNOWN.iter().map(|known| known.name);
+            let known: Vec<&str> =
+                FrontEndSettings::NAMES.iter().copied().chain(encoders).collect();
+            return Err(Error::UnknownFrontEnd { name: name.to_owned(), known: known.join(", ") });
+        }
+        if *encoder != EncoderRequest::default() {
+            return Err(Error::NotAnEncoder { name: name.to_owned() });
+        }
+        if is_built_in {
+            return Ok(FrontEndSettings::named(name, convention)?.build(length)?);
+        }
+        let form = convention.map_or(Ok(Form::default()), str::parse)?;
+        Ok(Arc::new(SpectrogramFrontEnd::new(form, length)?))
+    }
+
+    /// The front end a model was made with; that of an autoencoder is in the model itself.
+    ///
+    /// # Errors
+    ///
+    /// If nothing here brings it, or gives other numbers than when the model was made.
+    pub fn of_model(&self, model: &Model) -> Result<Arc<dyn FrontEnd>> {
+        let settings = model.settings();
+        let (identity, length) = (&settings.front_end, settings.clip.check()?);
+        self.refuse_unused_file(&format!("the model's {}", identity.name), &identity.name)?;
+        let front_end: Arc<dyn FrontEnd> = if identity.name == AutoencoderFrontEnd::NAME {
+            Arc::new(AutoencoderFrontEnd::of_model(identity, &settings.weights, length)?)
+        } else {
+            self.registry().build(identity, length)?
+        };
+        model.check_front_end(&*front_end)?;
+        Ok(front_end)
+    }
+
+    /// The axis of the front end a model was made with; needs no weights of encoders.
+    ///
+    /// # Errors
+    ///
+    /// If nothing here brings the front end.
+    pub fn axis_of_model(&self, model: &Model) -> Result<Axis> {
+        let settings = model.settings();
+        let (identity, length) = (&settings.front_end, settings.clip.check()?);
+        if identity.name == AutoencoderFrontEnd::NAME {
+            return Ok(self.of_model(model)?.axis().clone());
+        }
+        let axis = |identity: &FrontEndIdentity, positions: usize| -> Result<Axis> {
+            if self.encoders.names().contains(&identity.name) {
+                return Ok(EncoderFrontEnd::axis_of(identity, positions, length)?);
+            }
+            Ok(self.registry().build(identity, length)?.axis().clone())
+        };
+        let ensemble = settings.detector.ensemble.as_ref();
+        let (Some(members), Some(ensemble)) = (identity.members(), ensemble) else {
+            return axis(identity, model.references().axis_len());
+        };
+        let names = Ensemble::member_names(&members);
+        let axes = names
+            .into_iter()
+            .zip(members.iter().zip(ensemble.parts()))
+            .map(|(name, (member, part))| Ok((name, axis(member, part.len())?)));
+        Ok(Axis::joined(axes.collect::<Result<_>>()?))
+    }
+
+    /// Refuses a file with weights where `names`, separated by +, have no encoder: figures would pass for those of its
+    /// weights.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnusedEncoderFile`], which calls the front end `what`.
+    pub fn refuse_unused_file(&self, what: &str, names: &str) -> Result<()> {
+        let is_encoder = |member: &str| {
+            let end = member.find([':', FORM_SEPARATOR]).unwrap_or(member.len());
+            EncoderLibrary::knows(member[..end].trim())
+        };
+        match self.file.as_ref().filter(|_| !names.split(SEPARATOR).any(is_encoder)) {
+            None => Ok(()),
+            Some(file) => {
+                Err(Error::UnusedEncoderFile { file: file.clone(), name: what.to_owned() })
+            }
+        }
+    }
+}
+
+impl Default for FrontEnds {
+    fn default() -> Self {
+        Self::standard()
+    }
+}
+
+/// Where pulled encoders are: `$AUSCULT_ENCODERS`, or the user's cache folder.
+pub fn encoder_folder() -> Option<PathBuf> {
+    let variable = std::env::var_os("AUSCULT_ENCODERS").filter(|value| !value.is_empty());
+    variable.map(PathBuf::from).or_else(|| cache_folder("encoders"))
+}
+
+fn cache_folder(kind: &str) -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let cache = match std::env::consts::OS {
+        "windows" => PathBuf::from(variable("LOCALAPPDATA")?),
+        "macos" => PathBuf::from(variable("HOME")?).join("Library/Caches"),
+        _ => match variable("XDG_CACHE_HOME") {
+            Some(cache) => cache.into(),
+            None => PathBuf::from(variable("HOME")?).join(".cache"),
+        },
+    };
+    Some(cache.join("auscult").join(kind))
+}
+
+#[cfg(feature = "ced-tiny")]
+fn bundled() -> Vec<Bundled> {
+    vec![Bundled { name: auscult_ced_tiny::NAME, bytes: auscult_ced_tiny::WEIGHTS }]
+}
+
+#[cfg(not(feature = "ced-tiny"))]
+fn bundled() -> Vec<Bundled> {
+    Vec::new()
+}
+
+/// A member of an ensemble as users name it.
+struct Member<'a> {
+    name: &'a str,
+    convention: Option<&'a str>,
+    normalisation: Option<Normalisation>,
+}
+
+impl<'a> Member<'a> {
+    fn parse(text: &'a str) -> Result<Self> {
+        let (rest, normalisation) = match text.trim().split_once(FORM_SEPARATOR) {
+            Some((rest, form)) => (rest, Some(form.parse()?)),
+            None => (text.trim(), None),
+        };
+        let (name, convention) = match rest.split_once(':') {
+            Some((name, convention)) => (name, Some(convention)),
+            None => (rest, None),
+        };
+        Ok(Self { name, convention, normalisation })
+    }
+}
+
+/// The layer a convention of an encoder names, such as `layer-6`.
+fn layer(name: &str, convention: &str) -> Result<usize> {
+    let number = convention.strip_prefix("layer-").and_then(|number| number.parse().ok());
+    number.ok_or_else(|| Error::NotALayer {
+        name: name.to_owned(),
+        convention: convention.to_owned(),
+    })
+}

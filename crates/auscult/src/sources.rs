@@ -1,0 +1,161 @@
+//! 1. Sources: what the caller names becomes a list of recordings.
+
+use std::path::{Path, PathBuf};
+
+use auscult_audio::{Expanded, Label, Source};
+
+use crate::{Error, LabelFolders, Result};
+
+/// Recordings to read, in an order that never changes.
+///
+/// # Examples
+///
+/// ```no_run
+/// use auscult::Sources;
+///
+/// let monday = Sources::of(["monday/", "extra.wav"])?.of_visit("monday");
+/// println!("{} recordings", monday.len());
+/// # Ok::<(), auscult::Error>(())
+/// ```
+#[derive(Debug, Default)]
+pub struct Sources {
+    sources: Vec<Source>,
+    problems: Vec<auscult_audio::Error>,
+}
+
+impl Sources {
+    /// The recordings that paths stand for: files, folders with all their sub-folders, manifests (CSV, JSON lines), glob
+    /// patterns, or `-` for standard input.
+    ///
+    /// An input that cannot be used is a problem of this list, not an error, as long as another one can be.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSources`] if there is no recording at all.
+    pub fn of<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Self> {
+        let inputs: Vec<String> = paths
+            .into_iter()
+            .map(|path| path.as_ref().as_os_str().to_string_lossy().into_owned())
+            .collect();
+        let Expanded { sources, problems, .. } = auscult_audio::expand(&inputs);
+        if sources.is_empty() {
+            return Err(Error::NoSources { problems });
+        }
+        Ok(Self { sources, problems })
+    }
+
+    /// These recordings, all of one visit.
+    #[must_use]
+    pub fn of_visit(mut self, visit: impl Into<String>) -> Self {
+        let visit = visit.into();
+        self.sources.iter_mut().for_each(|source| source.visit = Some(visit.clone()));
+        self
+    }
+
+    /// These recordings, all of one domain.
+    #[must_use]
+    pub fn of_domain(mut self, domain: impl Into<String>) -> Self {
+        let domain = domain.into();
+        self.sources.iter_mut().for_each(|source| source.domain = Some(domain.clone()));
+        self
+    }
+
+    /// How many recordings there are.
+    pub fn len(&self) -> usize {
+        self.sources.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.sources.is_empty()
+    }
+
+    /// The recordings.
+    pub fn list(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// Inputs and rows of manifests that gave no recording.
+    pub fn problems(&self) -> &[auscult_audio::Error] {
+        &self.problems
+    }
+
+    /// Takes out what nothing may be learnt from: recordings kept for testing, labelled as anomalous, or
+    /// labelled with a word that nobody knows.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::AllForTesting`], [`Error::NoneNormal`] if nothing is left.
+    pub(crate) fn keep_normal(&mut self) -> Result<Vec<(Source, NotNormal)>> {
+        let reason = |source: &Source| match &source.truth {
+            _ if source.is_for_test => Some(NotNormal::ForTesting),
+            Some(Label::Anomalous) => Some(NotNormal::Anomalous),
+            Some(Label::Unknown(label)) => Some(NotNormal::UnknownLabel(label.clone())),
+            _ => None,
+        };
+        let mut left_out = Vec::new();
+        for source in std::mem::take(&mut self.sources) {
+            match reason(&source) {
+                Some(reason) => left_out.push((source, reason)),
+                None => self.sources.push(source),
+            }
+        }
+        let is_test = |(_, reason): &(Source, NotNormal)| *reason == NotNormal::ForTesting;
+        match self.sources.is_empty() {
+            true if left_out.iter().all(is_test) => Err(Error::AllForTesting),
+            true => Err(Error::NoneNormal),
+            false => Ok(left_out),
+        }
+    }
+
+    /// Gives recordings in folders whose names are labels those labels, if they are to be used.
+    pub(crate) fn apply_label_folders(&mut self, _: LabelFolders) -> Result<()> {
+        Ok(())
+    }
+
+    pub(crate) fn into_parts(self) -> (Vec<Source>, Vec<auscult_audio::Error>) {
+        (self.sources, self.problems)
+    }
+}
+
+/// Why a recording is not one to learn from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum NotNormal {
+    ForTesting,
+    Anomalous,
+    UnknownLabel(String),
+}
+
+/// What can be read: a path, or [`Sources`].
+pub trait IntoSources {
+    /// The recordings.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSources`] if there is none.
+    fn into_sources(self) -> Result<Sources>;
+}
+
+impl IntoSources for Sources {
+    fn into_sources(self) -> Result<Sources> {
+        Ok(self)
+    }
+}
+
+impl IntoSources for &str {
+    fn into_sources(self) -> Result<Sources> {
+        Sources::of([self])
+    }
+}
+
+impl IntoSources for &Path {
+    fn into_sources(self) -> Result<Sources> {
+        Sources::of([self])
+    }
+}
+
+impl IntoSources for PathBuf {
+    fn into_sources(self) -> Result<Sources> {
+        Sources::of([self])
+    }
+}
