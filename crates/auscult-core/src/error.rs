@@ -68,6 +68,9 @@ pub enum Error {
         /// The value found.
         value: f32,
     },
+    /// The extractor of a front end gave no frame for a clip.
+    #[error("the front end gave no frame for the clip; it must give at least 1")]
+    NoFrames,
     /// There is nothing to compare with.
     #[error(
         "no references: a memory needs at least 1 normal clip, and 2 before it can be calibrated"
@@ -117,13 +120,15 @@ pub enum Error {
         /// What it said.
         reason: String,
     },
-    /// The model was made with another front end than the one at hand.
-    #[error("the model was made with front end {model}, not {given}; use the one it was made with")]
-    FrontEndMismatch {
-        /// The model's front end.
-        model: String,
-        /// The front end given.
-        given: String,
+    /// Vectors of one front end, or the front end itself, where those of another are compared.
+    #[error(
+        "front end {got} does not match the references, which are of {expected}; use the front end they were made with"
+    )]
+    OtherFrontEnd {
+        /// The front end of the references, with its settings where the name is not enough.
+        expected: String,
+        /// The front end given, likewise.
+        got: String,
     },
 }
 

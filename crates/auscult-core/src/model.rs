@@ -91,7 +91,7 @@ impl ModelSettings {
 /// let front_end = FrontEndSettings::default().build(clip.check()?)?;
 /// let mut extractor = front_end.extractor();
 /// let mut vectors = ClipVectors::for_front_end(&*front_end);
-/// let mut references = References::new(front_end.views(), front_end.axis().len());
+/// let mut references = References::for_front_end(&*front_end);
 /// for seed in 1..=20_u32 {
 ///     let hum: Vec<f32> =
 ///         (0..16_000).map(|i| (i as f32 * (0.1 + seed as f32 * 1e-4)).sin() * 0.1).collect();
@@ -136,7 +136,8 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// If there are no references or a setting is out of range.
+    /// If there are no references, they are of another front end than the settings name
+    /// ([`Error::OtherFrontEnd`]), or a setting is out of range.
     pub fn fit(settings: ModelSettings, references: References) -> Result<Self> {
         settings.clip.check()?;
         settings.alarm.map(AlarmSettings::check).transpose()?;
@@ -144,7 +145,8 @@ impl Model {
             return Err(Error::setting("max references", "at least 1", 0));
         }
         let beam = settings.detector.clone().check(references.axis_len())?;
-        let references = references.stored_as(settings.storage)?;
+        let references =
+            references.of_front_end(&settings.front_end)?.stored_as(settings.storage)?;
         let groups = Groups::by_scheme(settings.calibration, references.provenance())?;
         let most = settings.max_references.unwrap_or(usize::MAX);
         if settings.calibration == CalibrationScheme::Split {
@@ -284,7 +286,8 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// If the clip's vectors are not those of the references.
+    /// If the clip's vectors are not those of the references: [`Error::OtherFrontEnd`],
+    /// [`Error::VectorLength`] or [`Error::Views`].
     pub fn score(&self, clip: &ClipVectors) -> Result<ScoredClip> {
         Ok(self.judge(self.detector.score(clip)?))
     }
@@ -343,14 +346,9 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::FrontEndMismatch`] with both names.
+    /// [`Error::OtherFrontEnd`] with both names.
     pub fn check_front_end(&self, front_end: &dyn FrontEnd) -> Result<()> {
-        let given = front_end.identity();
-        if given == self.settings.front_end {
-            return Ok(());
-        }
-        let model = format!("{} {}", self.settings.front_end, self.settings.front_end.settings);
-        Err(Error::FrontEndMismatch { model, given: format!("{given} {}", given.settings) })
+        self.settings.front_end.check(&front_end.identity())
     }
 
     /// The settings.

@@ -39,7 +39,7 @@ fn vectors(front_end: &dyn FrontEnd, samples: &[f32]) -> ClipVectors {
 }
 
 fn references(front_end: &dyn FrontEnd, seeds: std::ops::Range<u32>) -> References {
-    let mut references = References::new(front_end.views(), front_end.axis().len());
+    let mut references = References::for_front_end(front_end);
     for seed in seeds {
         let clip = vectors(front_end, &sound(seed, 0.1 + seed as f32 * 1e-4));
         references.push(&clip, Provenance::of(format!("hum {seed}"))).unwrap();

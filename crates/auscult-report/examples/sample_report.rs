@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut extractor = front_end.extractor();
     let mut vectors = ClipVectors::for_front_end(&*front_end);
 
-    let mut references = References::new(front_end.views(), front_end.axis().len());
+    let mut references = References::for_front_end(&*front_end);
     let mut normal_sounds = Vec::new();
     for seed in 0..DAYS * CLIPS_A_DAY {
         let sound = fan(seed, Fault::None);

@@ -143,12 +143,13 @@ pub const TARGET_SHARE: f64 = 0.9;
 ///
 /// # Errors
 ///
-/// [`Error::Views`] or [`Error::VectorLength`] if the two sets have different vectors.
+/// [`Error::OtherFrontEnd`], [`Error::Views`] or [`Error::VectorLength`] if the two sets have different vectors.
 pub fn mix_memory(
     source: &References,
     target: &References,
     partners: Partners,
 ) -> Result<References> {
+    target.check_others(source)?;
     let mut mixed = target.clone();
     for index in 0..target.len() {
         let views: Option<Vec<_>> = target

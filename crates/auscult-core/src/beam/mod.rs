@@ -217,14 +217,11 @@ impl FittedBeam {
     ///
     /// # Errors
     ///
-    /// [`Error::VectorLength`] or [`Error::Views`] if the clip's vectors are not those of the
-    /// references.
+    /// [`Error::OtherFrontEnd`], [`Error::VectorLength`] or [`Error::Views`] if the clip's vectors
+    /// are not those of the references.
     pub fn score_into(&self, clip: &ClipVectors, score: &mut ClipScore) -> Result<()> {
+        self.references.check_clip(clip)?;
         let axis_len = self.beam.layout.axis_len();
-        if clip.axis_len() != axis_len {
-            let got = clip.axis_len();
-            return Err(Error::VectorLength { what: "the clip", got, expected: axis_len });
-        }
         let settings = &self.beam.settings;
         for (fitted, out) in self.views.iter().zip(&mut score.views) {
             let (needed, got) = (self.views.len(), clip.views().len());

@@ -322,7 +322,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Model> {
         })
         .collect();
     // The references are as long as the axis, so from here on the file's size bounds it.
-    let references = References::from_matrices(header.axis_len, matrices?, header.references)?;
+    let references = References::from_matrices(header.axis_len, matrices?, header.references)?
+        .of_front_end(&header.settings.front_end)?;
     let beam = header.settings.detector.clone().check(header.axis_len)?;
     let (views, bands) = (beam.settings().views.len(), beam.layout().bands().len());
     let scales = floats_f64(&container, "local_scales", Some(&[views, bands, count]))?;
