@@ -2,21 +2,23 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::{
     Beam, BeamSettings, Calibration, CalibrationScheme, ClipScore, ClipSettings, ClipVectors,
     Confidence, Detector, Error, FalseAlarmRate, FittedBeam, FrontEnd, FrontEndIdentity, Groups,
     Promise, Provenance, References, Result, Scorer, Standing, Storage, Verdict,
-    alarm::AlarmSettings,
+    alarm::{AlarmBudget, AlarmSettings},
     beam::BandFit,
     calibration::CalibrationClip,
     quality::{self, ClipQuality, Remark},
 };
 
 /// What a model is made with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+///
+/// Model files have structs of their own for them (`model_file::wire`); serialised they are for people
+/// and programs that look at a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModelSettings {
     /// Length and rate of clips.
     pub clip: ClipSettings,
@@ -27,25 +29,27 @@ pub struct ModelSettings {
     /// The back end.
     pub detector: BeamSettings,
     /// At most so many references stay in memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_references: Option<usize>,
     /// How the references are kept.
-    #[serde(default, skip_serializing_if = "Storage::is_default")]
+    #[serde(skip_serializing_if = "Storage::is_default")]
     pub storage: Storage,
     /// The promised false-alarm rate.
     pub false_alarm_rate: FalseAlarmRate,
     /// How sure the promise is of this calibration set; `None` promises it on average.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     /// How calibration scores are made.
-    #[serde(default)]
     pub calibration: CalibrationScheme,
     /// The numbers of a trained front end, which its settings only name.
     #[serde(skip)]
     pub weights: Weights,
     /// When verdicts over time become an alarm; `None` leaves that to whoever watches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub alarm: Option<AlarmSettings>,
+    /// The budget that rule was chosen for; `None` if it was chosen for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alarm_budget: Option<AlarmBudget>,
 }
 
 /// Named numbers of a trained front end; a model file holds each as a tensor.
@@ -68,12 +72,24 @@ impl ModelSettings {
             calibration: CalibrationScheme::default(),
             weights: Weights::default(),
             alarm: None,
+            alarm_budget: None,
         }
     }
 
     /// What is promised about normal clips.
     pub fn promise(&self) -> Promise {
         Promise { rate: self.false_alarm_rate, confidence: self.confidence }
+    }
+
+    fn check_alarm(&self) -> Result<()> {
+        self.alarm.map(AlarmSettings::check).transpose()?;
+        match (self.alarm_budget, self.alarm) {
+            (Some(budget), Some(_)) => budget.check().map(|_| ()),
+            (Some(budget), None) => {
+                Err(Error::setting("alarm budget", "absent where there is no alarm rule", budget))
+            }
+            (None, _) => Ok(()),
+        }
     }
 }
 
@@ -140,7 +156,7 @@ impl Model {
     /// ([`Error::OtherFrontEnd`]), or a setting is out of range.
     pub fn fit(settings: ModelSettings, references: References) -> Result<Self> {
         settings.clip.check()?;
-        settings.alarm.map(AlarmSettings::check).transpose()?;
+        settings.check_alarm()?;
         if settings.max_references == Some(0) {
             return Err(Error::setting("max references", "at least 1", 0));
         }
@@ -331,14 +347,32 @@ impl Model {
         own.chain(quality::loudness(quality.level_dbfs, levels)).collect()
     }
 
-    /// This model with a rule for alarms, or without one.
+    /// This model with a rule for alarms that was chosen for no budget, or without a rule.
     ///
     /// # Errors
     ///
     /// [`Error::Setting`] if the rule is out of range.
-    pub fn with_alarm(mut self, alarm: Option<AlarmSettings>) -> Result<Self> {
-        alarm.map(AlarmSettings::check).transpose()?;
+    pub fn with_alarm(self, alarm: Option<AlarmSettings>) -> Result<Self> {
+        self.with_rule(alarm, None)
+    }
+
+    /// This model with the rule for alarms that was chosen for a budget.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] if the rule or the budget is out of range.
+    pub fn with_alarm_for(self, budget: AlarmBudget, alarm: AlarmSettings) -> Result<Self> {
+        self.with_rule(Some(alarm), Some(budget))
+    }
+
+    fn with_rule(
+        mut self,
+        alarm: Option<AlarmSettings>,
+        budget: Option<AlarmBudget>,
+    ) -> Result<Self> {
         self.settings.alarm = alarm;
+        self.settings.alarm_budget = budget;
+        self.settings.check_alarm()?;
         Ok(self)
     }
 

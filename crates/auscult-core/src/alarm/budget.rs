@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{AlarmMachine, AlarmRules, AlarmSettings, AlarmState, Observation};
 use crate::{Confidence, Error, FalseAlarmRate, Promise, Result, names::named_choices};
@@ -40,8 +40,9 @@ impl Period {
     }
 }
 
-/// How many false alarms are acceptable.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// How many false alarms are acceptable; serialised as text such as `1 alarm per month`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct AlarmBudget {
     /// Alarms ...
     pub alarms: f64,
@@ -69,10 +70,21 @@ impl std::str::FromStr for AlarmBudget {
             return Err(unclear());
         };
         let alarms: f64 = alarms.parse().map_err(|_| unclear())?;
-        if !(alarms.is_finite() && alarms > 0.0) {
-            return Err(Error::setting("alarms in a budget", "above 0", alarms));
-        }
-        Ok(Self { alarms, period: period.parse()? })
+        Self { alarms, period: period.parse()? }.check()
+    }
+}
+
+impl TryFrom<String> for AlarmBudget {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<AlarmBudget> for String {
+    fn from(budget: AlarmBudget) -> Self {
+        budget.to_string()
     }
 }
 
@@ -100,6 +112,14 @@ const RULES: [(usize, usize); 8] = [(1, 1), (2, 2), (2, 3), (3, 3), (3, 4), (3, 
 const LARGEST_RATE: f64 = 0.2;
 
 impl AlarmBudget {
+    /// Refuses a number of alarms that is not above 0.
+    pub(crate) fn check(self) -> Result<Self> {
+        if self.alarms.is_finite() && self.alarms > 0.0 {
+            return Ok(self);
+        }
+        Err(Error::setting("alarms in a budget", "above 0", self.alarms))
+    }
+
     /// For each rule the largest rate that keeps the budget, for clips every `hop_seconds`, and what
     /// a promise of that rate, with a confidence or without, needs.
     ///
@@ -307,6 +327,17 @@ mod tests {
         for text in ["", "never", "0/day", "-1/day", "1 alarm per century", "inf/day"] {
             assert!(text.parse::<AlarmBudget>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn budgets_are_serialised_as_text() {
+        for text in ["1 alarm per month", "0.3 alarms per week"] {
+            let budget: AlarmBudget = text.parse().unwrap();
+            let json = serde_json::to_string(&budget).unwrap();
+            assert_eq!(json, format!("{text:?}"));
+            assert_eq!(serde_json::from_str::<AlarmBudget>(&json).unwrap(), budget);
+        }
+        assert!(serde_json::from_str::<AlarmBudget>(r#""0 alarms per day""#).is_err());
     }
 
     #[test]

@@ -45,7 +45,7 @@ named_choices!(ScoreOf, "score of a band", { Distance => "distance", Value => "v
 
 impl ScoreOf {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-    fn is_default(&self) -> bool {
+    pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
