@@ -9,8 +9,9 @@ use anyhow::Context;
 use auscult_autoencoder::{AutoencoderFrontEnd, Form, SpectrogramFrontEnd};
 use auscult_core::{
     ClipLength, FrontEnd, FrontEndIdentity, FrontEndSettings, Model,
-    beam::{FORM_SEPARATOR, Normalisation},
-    features::{Axis, Ensemble, Forms, FrontEndSource, SEPARATOR},
+    features::{
+        Axis, Ensemble, FORM_SEPARATOR, FrontEndSource, MemberForms, Normalisation, SEPARATOR,
+    },
 };
 use auscult_encoders::{Bundled, EncoderFrontEnd, EncoderLibrary, EncoderRequest};
 
@@ -148,7 +149,7 @@ pub(crate) fn named(
         let encoder = if EncoderLibrary::knows(member.name) { encoder } else { &none };
         Ok((one(member.name, member.convention, encoder, length)?, member.normalisation))
     });
-    Ok(Forms::join(members.collect::<anyhow::Result<_>>()?)?)
+    Ok(MemberForms::join(members.collect::<anyhow::Result<_>>()?)?)
 }
 
 /// A member of an ensemble as users type it.

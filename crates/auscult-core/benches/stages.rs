@@ -4,9 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark stops where its set-up fails")]
 
 use auscult_core::{
-    BandSettings, BeamSettings, ClipCondition, ClipSettings, ClipVectors, Detector, Explanation,
-    FittedBeam, FrontEnd, FrontEndSettings, Method, Model, ModelSettings, Provenance, References,
-    Scorer, View,
+    BandSettings, BeamSettings, ClipCondition, ClipSettings, ClipVectors, Explanation, FittedBeam,
+    FrontEnd, FrontEndSettings, Method, Model, ModelSettings, Provenance, References, View,
     features::{LogMel, LogMelSettings},
     memory,
 };

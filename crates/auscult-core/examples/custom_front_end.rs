@@ -3,8 +3,8 @@
 //! `cargo run -p auscult-core --example custom_front_end`
 
 use auscult_core::{
-    BandSettings, BeamSettings, ClipVectors, Detector, Extractor, FrontEnd, FrontEndIdentity,
-    Method, Provenance, References, Result, Scorer, View,
+    BandSettings, BeamSettings, ClipVectors, Extractor, FrontEnd, FrontEndIdentity, Method,
+    Provenance, References, Result, View,
     features::{Axis, Level},
 };
 

@@ -3,8 +3,8 @@
 //! `cargo run -p auscult-core --example fixed_buffers`
 
 use auscult_core::{
-    BeamSettings, ClipSettings, ClipVectors, Detector, FrontEndSettings, Method, Provenance,
-    References, Result,
+    BeamSettings, ClipSettings, ClipVectors, FrontEndSettings, Method, Provenance, References,
+    Result,
 };
 
 #[expect(clippy::print_stdout, reason = "an example shows its result")]

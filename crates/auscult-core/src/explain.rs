@@ -5,8 +5,8 @@ use std::ops::Range;
 use serde::Serialize;
 
 use crate::{
-    ClipVectors, Model, Provenance, ScoreOf, ScoredClip, Verdict, View, beam::MemberSettings,
-    features::Axis,
+    ClipVectors, Model, Provenance, ScoreOf, ScoredClip, Verdict, View, features::Axis,
+    features::MemberSettings,
 };
 
 /// Why a clip scored as it did.

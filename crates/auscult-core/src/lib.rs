@@ -4,7 +4,8 @@
 //!
 //! 1. [`clip`]: mono samples of a fixed length, and whether they are worth scoring; [`quality`]:
 //!    what else they say about the recording.
-//! 2. [`features`]: front ends turn a clip into frames with an ordered axis.
+//! 2. [`features`]: front ends turn a clip into frames with an ordered axis; several become the
+//!    members of an ensemble.
 //! 3. [`pooling`]: frames become one vector a view (mean, max).
 //! 4. [`bands`]: the axis is cut into bands.
 //! 5. [`distance`]: how far apart two bands are.
@@ -12,11 +13,11 @@
 //! 7. [`density`]: how far apart a reference's own neighbours are.
 //! 8. [`aggregation`]: band scores become a view score, view scores the clip score.
 //! 9. [`score`]: that number, with the bands it came from.
-//! 10. [`detector`], [`beam`], [`baselines`]: what learns and what scores.
+//! 10. [`beam`], [`baselines`]: what learns and what scores.
 //! 11. [`groups`], [`calibration`]: how unseen normal sound scores, and what a score means.
 //! 12. [`explain`]: the reasons, in words.
-//! 13. [`model`], [`storage`], [`model_file`]: everything about one machine, as one value and as bytes.
-//! 14. [`alarm`]: verdicts over time.
+//! 13. [`alarm`]: verdicts over time.
+//! 14. [`model`], [`storage`], [`model_file`]: everything about one machine, as one value and as bytes.
 
 pub mod aggregation;
 pub mod alarm;
@@ -28,7 +29,6 @@ pub mod clip;
 mod copies;
 pub mod coreset;
 pub mod density;
-pub mod detector;
 pub mod distance;
 mod error;
 pub mod explain;
@@ -61,7 +61,6 @@ pub use crate::{
     calibration::{Calibration, Confidence, FalseAlarmRate, Promise, Standing, Verdict},
     clip::{ClipCondition, ClipLength, ClipSettings},
     density::{DensityExponent, DensityRule},
-    detector::{Detector, Scorer},
     distance::Metric,
     error::{Error, Result},
     explain::Explanation,

@@ -1,4 +1,4 @@
-//! 13. A model: everything auscult knows about one machine.
+//! 14. A model: everything auscult knows about one machine.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use crate::{
     Beam, BeamSettings, Calibration, CalibrationScheme, ClipScore, ClipSettings, ClipVectors,
-    Confidence, Detector, Error, FalseAlarmRate, FittedBeam, FrontEnd, FrontEndIdentity, Groups,
-    Promise, Provenance, References, Result, Scorer, Standing, Storage, Verdict,
+    Confidence, Error, FalseAlarmRate, FittedBeam, FrontEnd, FrontEndIdentity, Groups, Promise,
+    Provenance, References, Result, Standing, Storage, Verdict,
     alarm::{AlarmBudget, AlarmSettings},
     beam::BandFit,
     calibration::CalibrationClip,

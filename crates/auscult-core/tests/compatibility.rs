@@ -7,7 +7,8 @@ use auscult_core::{
     BandSettings, BeamSettings, ClipVectors, Combine, FrontEndSettings, Model, ModelSettings,
     Storage, Verdict,
     alarm::{AlarmBudget, AlarmSettings, Period},
-    beam::{EnsembleSettings, MemberSettings, Normalisation},
+    beam::EnsembleSettings,
+    features::{MemberSettings, Normalisation},
 };
 use auscult_testing::golden;
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use auscult_core::{
     BeamSettings, ClipSettings, ClipVectors, Error, FrontEnd, FrontEndSettings, Method, Model,
-    ModelSettings, Provenance, References, Scorer,
+    ModelSettings, Provenance, References,
 };
 
 const CLIP: ClipSettings = ClipSettings { sample_rate: 16_000, seconds: 0.5 };

@@ -1,8 +1,7 @@
 //! Extracting and scoring allocate nothing per clip.
 
 use auscult_core::{
-    BeamSettings, ClipSettings, ClipVectors, Detector, FrontEndSettings, Method, Provenance,
-    References,
+    BeamSettings, ClipSettings, ClipVectors, FrontEndSettings, Method, Provenance, References,
 };
 
 #[test]

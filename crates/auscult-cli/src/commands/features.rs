@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use auscult_audio::Extent;
-use auscult_core::{ClipCondition, beam::FORM_SEPARATOR};
+use auscult_core::{ClipCondition, features::FORM_SEPARATOR};
 
 use super::fit;
 use crate::{

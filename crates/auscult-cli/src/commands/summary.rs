@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, fmt, path::Path};
 
 use auscult_core::{
-    Basis, Model, Provenance, Standing, beam::MemberSettings, calibration::Missing,
+    Basis, Model, Provenance, Standing, calibration::Missing, features::MemberSettings,
 };
 use serde::Serialize;
 

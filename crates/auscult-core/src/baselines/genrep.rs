@@ -5,8 +5,8 @@
 //! what it is judging; [`Standardisation::LeftOut`] is the honest twin.
 
 use crate::{
-    Beam, ClipVectors, Error, FittedBeam, Groups, Metric, References, Result, Scorer,
-    distance::Scaled, names::named_choices,
+    Beam, ClipVectors, Error, FittedBeam, Groups, Metric, References, Result, distance::Scaled,
+    names::named_choices,
 };
 
 /// Where mean and deviation of a domain's scores come from.
@@ -40,7 +40,7 @@ impl DomainWise {
     ///
     /// # Errors
     ///
-    /// [`Error::EmptyDomain`] if one has no references, otherwise those of [`crate::Detector::fit`].
+    /// [`Error::EmptyDomain`] if one has no references, otherwise those of [`Beam::fit`].
     pub fn fit(beam: &Beam, source: References, target: References) -> Result<Self> {
         for (domain, references) in [("source", &source), ("target", &target)] {
             if references.is_empty() {

@@ -1,4 +1,4 @@
-//! 11. BEAM and AdaBEAM: nearest neighbours per band, normalised, aggregated and fused.
+//! 10. BEAM and AdaBEAM: nearest neighbours per band, normalised, aggregated and fused.
 
 mod band;
 mod ensemble;
@@ -8,31 +8,32 @@ mod settings;
 use std::ops::Range;
 
 use self::band::FittedBand;
-pub(crate) use self::{ensemble::Standardisation, fit::BandFit};
 pub use self::{
-    ensemble::{EnsembleSettings, FORM_SEPARATOR, MemberSettings, Normalisation},
+    ensemble::EnsembleSettings,
     settings::{Beam, BeamSettings, Method, ScoreOf},
 };
+pub(crate) use self::{ensemble::Standardisation, fit::BandFit};
 use crate::{
-    BandScore, ClipScore, ClipVectors, Detector, Error, References, Result, Scorer, View,
-    ViewScore, groups::Groups, memory::BandMemory, pairs, parallel, spare::Buffers,
+    BandScore, ClipScore, ClipVectors, Error, References, Result, View, ViewScore, groups::Groups,
+    memory::BandMemory, pairs, parallel, spare::Buffers,
 };
 
-impl Detector for Beam {
-    type Fitted = FittedBeam;
-
-    fn fit(&self, references: References) -> Result<FittedBeam> {
+impl Beam {
+    /// Remembers the references.
+    ///
+    /// # Errors
+    ///
+    /// If there are no references, or they do not suit the settings.
+    pub fn fit(&self, references: References) -> Result<FittedBeam> {
         let groups = Groups::of(references.provenance());
         self.fit_with_groups(references, &groups)
     }
-}
 
-impl Beam {
     /// Fits with a choice of what leaves together in left-out scores.
     ///
     /// # Errors
     ///
-    /// As [`Detector::fit`], and [`Error::ReferenceCount`] if the groups are of another set.
+    /// As [`Beam::fit`], and [`Error::ReferenceCount`] if the groups are of another set.
     pub fn fit_with_groups(&self, references: References, groups: &Groups) -> Result<FittedBeam> {
         if groups.members().len() != references.len() {
             let (expected, got) = (references.len(), groups.members().len());
@@ -213,6 +214,17 @@ impl FittedBeam {
         ClipScore { value: f64::NAN, views: self.views.iter().map(view).collect() }
     }
 
+    /// Scores one clip.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`FittedBeam::score_into`].
+    pub fn score(&self, clip: &ClipVectors) -> Result<ClipScore> {
+        let mut score = self.new_score();
+        self.score_into(clip, &mut score)?;
+        Ok(score)
+    }
+
     /// Scores one clip into `score`, made by [`FittedBeam::new_score`]; allocates nothing.
     ///
     /// # Errors
@@ -285,13 +297,5 @@ impl FittedBeam {
             FittedView { view, bands: memories.into_iter().zip(fits).map(band).collect() }
         });
         Ok(Self { views: views.collect(), beam, references, left_out, standardisation })
-    }
-}
-
-impl Scorer for FittedBeam {
-    fn score(&self, clip: &ClipVectors) -> Result<ClipScore> {
-        let mut score = self.new_score();
-        self.score_into(clip, &mut score)?;
-        Ok(score)
     }
 }

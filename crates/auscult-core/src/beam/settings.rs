@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{EnsembleSettings, MemberSettings};
+use super::EnsembleSettings;
 use crate::{
     BandLayout, BandSettings, Combine, DensityExponent, DensityRule, Metric, Result, View,
-    features::FrontEnd, names::named_choices,
+    features::{FrontEnd, MemberSettings},
+    names::named_choices,
 };
 
 /// The methods of the paper, by name.

@@ -16,6 +16,7 @@ mod log_mel;
 mod logarithm;
 mod lpc;
 mod mel;
+mod members;
 mod mfcc;
 mod registry;
 mod spectrum;
@@ -27,16 +28,16 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     axis::{Axis, AxisMeaning, AxisPart, Level},
-    ensemble::{Ensemble, Forms, SEPARATOR},
+    ensemble::{Ensemble, SEPARATOR},
     log_mel::{LogMel, LogMelConvention, LogMelSettings},
     lpc::{Lpc, LpcConvention, LpcSettings},
+    members::{FORM_SEPARATOR, MemberForms, MemberSettings, Normalisation},
     mfcc::{Mfcc, MfccConvention, MfccSettings},
     registry::{FrontEndSource, FrontEnds},
     stream::FrameStream,
 };
 use crate::{
     BandSettings, ClipLength, Error, Result,
-    beam::MemberSettings,
     pooling::{ClipVectors, Pooling, View},
 };
 

@@ -85,7 +85,6 @@ pub(super) fn write(version: u32, header: Box<RawValue>, tensors: &[Tensor]) -> 
     safetensors::serialize(views.map_err(unwritable)?, Some(metadata)).map_err(unwritable)
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "as map_err calls it")]
 fn unwritable(error: impl std::fmt::Display) -> Error {
     damaged(format!("it cannot be written: {error}"))
 }

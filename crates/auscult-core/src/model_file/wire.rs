@@ -13,7 +13,8 @@ use crate::{
     DensityExponent, DensityRule, FalseAlarmRate, FrontEndIdentity, Metric, ModelSettings,
     Provenance, ScoreOf, Storage, View, Weights,
     alarm::{AlarmSettings, Latch},
-    beam::{EnsembleSettings, MemberSettings, Normalisation},
+    beam::EnsembleSettings,
+    features::{MemberSettings, Normalisation},
 };
 
 /// A header whose alarm is an `A`.

@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use auscult_core::{
-    BeamSettings, ClipSettings, ClipVectors, Detector, FrontEndSettings, Method, Provenance,
-    References, Scorer,
+    BeamSettings, ClipSettings, ClipVectors, FrontEndSettings, Method, Provenance, References,
 };
 use auscult_testing::golden::read_wav_pcm16;
 use libtest_mimic::{Failed, Trial};
