@@ -4,11 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Result,
-    lists::Lists,
     names::named_choices,
-    pairs::{DistancesFrom, PairwiseDistances, RowBuffer},
+    nearest::{DistancesFrom, Lists, PairwiseDistances, RowBuffer, Search},
     parallel,
-    search::Search,
 };
 
 /// Which ratio local density normalisation takes.

@@ -7,12 +7,10 @@ use serde::{Deserialize, Serialize};
 use crate::{
     Error, FrontEnd, FrontEndIdentity, Result, Storage,
     bands::BandLayout,
-    copies::{Copies, Line, map_panels},
     distance::{Metric, Scaled},
-    outline::Outline,
+    nearest::{Copies, Line, Outline, Spare, map_panels},
     parallel,
     pooling::{ClipVectors, View},
-    spare::Spare,
 };
 
 /// Where a reference came from.

@@ -7,9 +7,8 @@ use multiversion::multiversion;
 use super::BandFit;
 use crate::{
     BandScore, DensityRule,
-    copies::{PANEL, Row},
     memory::BandMemory,
-    outline::{GROUP, GroupRows, Outline},
+    nearest::{GROUP, GroupRows, Outline, PANEL, Row},
 };
 
 /// One band of one view with what fitting learnt about it.

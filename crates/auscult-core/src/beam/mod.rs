@@ -14,8 +14,11 @@ pub use self::{
 };
 pub(crate) use self::{ensemble::Standardisation, fit::BandFit};
 use crate::{
-    BandScore, ClipScore, ClipVectors, Error, References, Result, View, ViewScore, groups::Groups,
-    memory::BandMemory, pairs, parallel, spare::Buffers,
+    BandScore, ClipScore, ClipVectors, Error, References, Result, View, ViewScore,
+    groups::Groups,
+    memory::BandMemory,
+    nearest::{Buffers, bands_at_once},
+    parallel,
 };
 
 impl Beam {
@@ -46,7 +49,7 @@ impl Beam {
         let views = self.prepare(&references)?;
         let mut fitted_views = Vec::with_capacity(views.len());
         let mut left_out_views = Vec::with_capacity(views.len());
-        let (buffers, at_once) = (Buffers::default(), pairs::bands_at_once(references.len()));
+        let (buffers, at_once) = (Buffers::default(), bands_at_once(references.len()));
         for (view, memories) in views {
             let matrix = references.matrix(view).unwrap_or_default();
             let fits: Vec<_> = (0..memories.len())
