@@ -20,7 +20,6 @@ mod members;
 mod mfcc;
 mod registry;
 mod spectrum;
-mod stream;
 
 use std::{fmt, sync::Arc};
 
@@ -34,7 +33,6 @@ pub use self::{
     members::{FORM_SEPARATOR, MemberForms, MemberSettings, Normalisation},
     mfcc::{Mfcc, MfccConvention, MfccSettings},
     registry::{FrontEndSource, FrontEnds},
-    stream::FrameStream,
 };
 use crate::{
     BandSettings, ClipLength, Error, Result,
