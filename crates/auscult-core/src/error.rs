@@ -27,6 +27,9 @@ pub enum Error {
         /// The known names, comma separated.
         known: String,
     },
+    /// Options of the detector contradict each other.
+    #[error(transparent)]
+    Options(#[from] crate::beam::OptionConflict),
     /// The band window has no positions.
     #[error("band width must be in 1..={axis_len}, got 0")]
     BandWidth {

@@ -3,6 +3,7 @@
 mod band;
 mod ensemble;
 mod fit;
+mod overrides;
 mod settings;
 
 use std::ops::Range;
@@ -10,6 +11,7 @@ use std::ops::Range;
 use self::band::FittedBand;
 pub use self::{
     ensemble::EnsembleSettings,
+    overrides::{BeamOverrides, OptionConflict},
     settings::{Beam, BeamSettings, Method, ScoreOf},
 };
 pub(crate) use self::{ensemble::Standardisation, fit::BandFit};

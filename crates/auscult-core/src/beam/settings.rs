@@ -105,6 +105,13 @@ impl BeamSettings {
         Self { ensemble, ..Self::new(bands, views) }
     }
 
+    /// These settings with the paper's bands, views and members of a method for a front end.
+    #[must_use]
+    pub fn with_method(self, method: Method, front_end: &dyn FrontEnd) -> Self {
+        let Self { bands, views, ensemble, .. } = Self::paper(method, front_end);
+        Self { bands, views, ensemble, ..self }
+    }
+
     /// The paper's settings with these bands and views.
     pub fn new(bands: BandSettings, views: Vec<View>) -> Self {
         Self {
