@@ -15,7 +15,7 @@ pub enum DensityRule {
     /// The smallest ratio over all references (the paper's equation 7).
     #[default]
     MinimumRatio,
-    /// The ratio at the nearest reference (as the paper's appendix words it).
+    /// The ratio at the nearest reference (as the paper's appendix describes it).
     AtNearest,
 }
 
@@ -193,7 +193,7 @@ impl LocalScales {
 struct Scratch {
     buffer: RowBuffer,
     search: Search,
-    /// For groups whose removal asks for more than the next one.
+    /// For groups whose removal needs more than the next one.
     deeper: Search,
     bounds: Vec<f32>,
 }

@@ -98,10 +98,10 @@ pub enum Error {
     /// The bytes are not a model file of ours.
     #[error("not an auscult model: {reason}")]
     ForeignModel {
-        /// What told it.
+        /// How that was recognised.
         reason: String,
     },
-    /// The bytes were a model file once.
+    /// The bytes are a model file that was changed.
     #[error("damaged auscult model: {reason}; restore it from a copy or fit it again")]
     DamagedModel {
         /// What is wrong.
@@ -120,7 +120,7 @@ pub enum Error {
     /// A front end from outside this crate could not do its work.
     #[error("{reason}")]
     FrontEnd {
-        /// What it said.
+        /// Its message.
         reason: String,
     },
     /// Vectors of one front end, or the front end itself, where those of another are compared.

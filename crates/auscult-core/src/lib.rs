@@ -15,7 +15,7 @@
 //! 9. [`score`]: that number, with the bands it came from.
 //! 10. [`beam`], [`baselines`]: what learns and what scores.
 //! 11. [`groups`], [`calibration`]: how unseen normal sound scores, and what a score means.
-//! 12. [`explain`]: the reasons, in words.
+//! 12. [`explain`]: the reasons, as sentences.
 //! 13. [`alarm`]: verdicts over time.
 //! 14. [`model`], [`storage`], [`model_file`]: everything about one machine, as one value and as bytes.
 //!

@@ -22,16 +22,16 @@ use crate::{
 pub struct ModelSettings {
     /// Length and rate of clips.
     pub clip: ClipSettings,
-    /// How many channels became one, in the words of whoever read the sound (`0`, `mean`).
+    /// How several channels became one, as whoever read the sound names it (`0`, `mean`).
     pub channel: String,
     /// Name and settings of the front end.
     pub front_end: FrontEndIdentity,
     /// The back end.
     pub detector: BeamSettings,
-    /// At most so many references stay in memory.
+    /// The most references that stay in memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_references: Option<usize>,
-    /// How the references are kept.
+    /// How the references are stored.
     #[serde(skip_serializing_if = "Storage::is_default")]
     pub storage: Storage,
     /// The promised false-alarm rate.
@@ -166,8 +166,8 @@ impl Model {
         let groups = Groups::by_scheme(settings.calibration, references.provenance())?;
         let most = settings.max_references.unwrap_or(usize::MAX);
         if settings.calibration == CalibrationScheme::Split {
-            let (out, kept) = groups.split();
-            let detector = fit_bounded(&beam, &references.select(&kept), most)?;
+            let (out, remaining) = groups.split();
+            let detector = fit_bounded(&beam, &references.select(&remaining), most)?;
             let clips = calibration_clips(&detector, &references, &groups, &out)?;
             let calibration = Calibration::of_clips(groups.basis(), clips);
             return Ok(Self { settings, detector, calibration });
@@ -200,9 +200,9 @@ impl Model {
     ///
     /// [`Error::NoReferences`] if none are left.
     pub fn with_only(&self, indices: &[usize]) -> Result<Self> {
-        let kept: Vec<usize> =
+        let remaining: Vec<usize> =
             indices.iter().copied().filter(|&index| index < self.references().len()).collect();
-        Self::fit(self.settings.clone(), self.references().select(&kept))
+        Self::fit(self.settings.clone(), self.references().select(&remaining))
     }
 
     /// This model with at most `most` references, chosen to cover all of them.
@@ -259,7 +259,7 @@ impl Model {
     ///
     /// [`Error::DamagedModel`] with what differs.
     pub fn verify(&self) -> Result<()> {
-        // Of a coreset or a split only the kept references are left to group.
+        // Of a coreset or a split only some of the references are left to group.
         let whole = self.settings.max_references.is_none()
             && self.settings.calibration != CalibrationScheme::Split;
         let provenance = self.references().provenance();
@@ -522,10 +522,10 @@ fn calibrate_coresets(
     let folds = groups.count().min(MOST_FOLDS);
     let mut clips = Vec::with_capacity(references.len());
     for fold in 0..folds {
-        let (out, kept): (Vec<usize>, Vec<usize>) =
+        let (out, remaining): (Vec<usize>, Vec<usize>) =
             (0..references.len()).partition(|&index| groups.members()[index] % folds == fold);
-        if !kept.is_empty() {
-            let detector = fit_bounded(beam, &references.select(&kept), most)?;
+        if !remaining.is_empty() {
+            let detector = fit_bounded(beam, &references.select(&remaining), most)?;
             clips.extend(calibration_clips(&detector, references, groups, &out)?);
         }
     }

@@ -16,7 +16,7 @@ pub enum Standardisation {
     /// Left-out scores of the domain's references: a clip's score does not depend on other clips.
     #[default]
     LeftOut,
-    /// The scores of the batch at hand, as published: transductive, anomalies included.
+    /// The scores of the whole batch, as published: transductive, anomalies included.
     Batch,
     /// None: the smaller of the two raw scores.
     Raw,

@@ -172,7 +172,7 @@ mod exponent_text {
 
     use crate::DensityExponent;
 
-    #[expect(clippy::ref_option, clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    #[expect(clippy::ref_option, reason = "as serde calls it")]
     pub(super) fn serialize<S: Serializer>(
         exponent: &Option<DensityExponent>,
         serializer: S,

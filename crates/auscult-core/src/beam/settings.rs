@@ -38,7 +38,7 @@ pub enum ScoreOf {
     #[default]
     Distance,
     /// The mean of the band's own values: for front ends whose values say how abnormal a clip is,
-    /// such as the errors of a network. The references then only tell what is normal.
+    /// such as the errors of a network. The references then only show what is normal.
     Value,
 }
 

@@ -114,8 +114,8 @@ struct EnsembleExtractor {
 impl Extractor for EnsembleExtractor {
     /// Members have frames of different lengths in time: there are no common ones.
     fn for_each_frame(&mut self, _: &[f32], _: &mut dyn FnMut(&[f32])) -> Result<()> {
-        let reason = "several front ends have no common frames; ask for the mean or max view, or \
-                      for one front end";
+        let reason = "several front ends have no common frames; use the mean or max view, or one \
+                      front end";
         Err(Error::FrontEnd { reason: reason.to_owned() })
     }
 

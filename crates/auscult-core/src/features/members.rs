@@ -58,7 +58,7 @@ impl MemberSettings {
 /// A front end whose vectors several members score, each in its own form: with plain distances, or
 /// normalised by local density.
 ///
-/// The vectors are computed and kept once; [`crate::beam::BeamSettings`] made for it have the members.
+/// The vectors are computed and stored once; [`crate::beam::BeamSettings`] made for it have the members.
 ///
 /// # Examples
 ///

@@ -63,7 +63,7 @@ pub(super) fn to_text(header: &impl Serialize) -> Result<Box<RawValue>> {
 /// A header from its text.
 pub(super) fn from_text<T: DeserializeOwned>(header: &RawValue) -> Result<T> {
     serde_json::from_str(header.get())
-        .map_err(|error| damaged(format!("its header makes no sense: {error}")))
+        .map_err(|error| damaged(format!("its header is not valid: {error}")))
 }
 
 pub(super) fn write(version: u32, header: Box<RawValue>, tensors: &[Tensor]) -> Result<Vec<u8>> {
@@ -114,7 +114,7 @@ fn checksum<'a>(
     hasher.finalize().to_hex().to_string()
 }
 
-/// The version, the header and the tensors; tells foreign, newer and damaged files apart.
+/// The version, the header and the tensors; distinguishes foreign, newer and damaged files.
 pub(super) fn open(bytes: &[u8], supported: u32) -> Result<(u32, Box<RawValue>, SafeTensors<'_>)> {
     let foreign = |reason: String| Error::ForeignModel { reason };
     if bytes.is_empty() {

@@ -85,7 +85,7 @@ fn standardisation(container: &SafeTensors<'_>, beam: &Beam) -> Result<Vec<Stand
     let (pairs, _) = values.as_chunks::<2>();
     let usable = |&[mean, deviation]: &[f64; 2]| mean.is_finite() && deviation > 0.0;
     if !pairs.iter().all(usable) {
-        return Err(damaged("the mean or deviation of a member makes no sense"));
+        return Err(damaged("the mean of a member is not finite or its deviation is not above 0"));
     }
     let standardisation = |&[mean, deviation]: &[f64; 2]| Standardisation { mean, deviation };
     Ok(pairs.iter().map(standardisation).collect())
@@ -116,7 +116,7 @@ fn matrix_tensors(references: &References, view: View, storage: Storage) -> Vec<
     }
 }
 
-/// The references of a view as they were when they were written.
+/// The references of a view.
 fn read_matrix(
     container: &SafeTensors<'_>,
     view: View,
