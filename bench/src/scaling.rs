@@ -5,7 +5,7 @@ use std::{path::Path, time::Instant};
 use anyhow::{Context, Result};
 use auscult_core::{
     BeamSettings, ClipSettings, ClipVectors, FrontEndSettings, Method, Model, ModelSettings,
-    Provenance, References, Scorer,
+    Provenance, References,
 };
 use rayon::prelude::*;
 

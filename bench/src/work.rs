@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, bail};
 use auscult_audio::{ClipReader, Location, ReadSettings};
 use auscult_core::{
-    BandSettings, BeamSettings, ClipSettings, ClipVectors, Detector, FrontEndSettings, Method,
-    Model, ModelSettings, Provenance, References, View,
+    BandSettings, BeamSettings, ClipSettings, ClipVectors, FrontEndSettings, Method, Model,
+    ModelSettings, Provenance, References, View,
 };
 use auscult_testing::golden::read_npy;
 use rayon::prelude::*;

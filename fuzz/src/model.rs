@@ -26,7 +26,8 @@ pub fn file(bytes: &[u8]) {
 }
 
 /// A header as JSON text, a zero byte, and the bytes tensors are filled with. Tensors get the
-/// shapes that the header asks for, and the file its right checksum.
+/// shapes that the header asks for, and the file its right checksum. Once as the oldest version, once
+/// as the newest.
 ///
 /// # Panics
 ///
@@ -35,8 +36,10 @@ pub fn header(bytes: &[u8]) {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     let Ok(text) = std::str::from_utf8(&bytes[..end]) else { return };
     let fill = bytes.get(end + 1..).unwrap_or_default();
-    if let Some(assembled) = assembled(text, fill) {
-        check(&assembled);
+    for version in [1, 4] {
+        if let Some(assembled) = assembled(version, text, fill) {
+            check(&assembled);
+        }
     }
 }
 
@@ -71,6 +74,7 @@ fn check(bytes: &[u8]) {
 
 #[derive(Deserialize)]
 struct Envelope {
+    version: u32,
     checksum: String,
     header: Box<RawValue>,
 }
@@ -83,6 +87,7 @@ fn sealed(bytes: &[u8]) -> Option<Vec<u8>> {
     let container = SafeTensors::deserialize(bytes).ok()?;
     let tensors = container.tensors();
     let right = checksum(
+        envelope.version,
         envelope.header.get(),
         tensors.iter().map(|(name, view)| (name.as_str(), view.shape(), view.data())),
     );
@@ -97,14 +102,15 @@ fn sealed(bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// A model file around a header.
-fn assembled(header: &str, fill: &[u8]) -> Option<Vec<u8>> {
+fn assembled(version: u32, header: &str, fill: &[u8]) -> Option<Vec<u8>> {
     let parsed: Value = serde_json::from_str(header).ok()?;
     let tensors = tensors(&parsed, fill)?;
     let checksum = checksum(
+        version,
         header,
         tensors.iter().map(|(name, _, shape, data)| (name.as_str(), &shape[..], &data[..])),
     );
-    let envelope = format!(r#"{{"version":1,"checksum":"{checksum}","header":{header}}}"#);
+    let envelope = format!(r#"{{"version":{version},"checksum":"{checksum}","header":{header}}}"#);
     let views = tensors.iter().map(|(name, dtype, shape, data)| {
         Some((name.as_str(), TensorView::new(*dtype, shape.clone(), data).ok()?))
     });
@@ -114,7 +120,7 @@ fn assembled(header: &str, fill: &[u8]) -> Option<Vec<u8>> {
 
 type Tensor = (String, Dtype, Vec<usize>, Vec<u8>);
 
-/// The tensors version 1 wants for a header. A shape that is too large to be filled is cut: the
+/// The tensors a header asks for. A shape that is too large to be filled is cut: the
 /// reader must notice.
 fn tensors(header: &Value, fill: &[u8]) -> Option<Vec<Tensor>> {
     let size = |value: &Value| value.as_u64().and_then(|size| usize::try_from(size).ok());
@@ -154,8 +160,9 @@ fn tensors(header: &Value, fill: &[u8]) -> Option<Vec<Tensor>> {
     Some(tensors)
 }
 
-/// The checksum of version 1, written down a second time.
+/// The checksum, written down a second time.
 fn checksum<'a>(
+    version: u32,
     header: &str,
     tensors: impl Iterator<Item = (&'a str, &'a [usize], &'a [u8])>,
 ) -> String {
@@ -166,6 +173,9 @@ fn checksum<'a>(
         hasher.update(&(bytes.len() as u64).to_le_bytes());
         hasher.update(bytes);
     };
+    if version >= 4 {
+        add(&version.to_le_bytes());
+    }
     add(header.as_bytes());
     for (name, shape, bytes) in parts {
         add(name.as_bytes());

@@ -112,6 +112,7 @@ fn fit(
         confidence: None,
         calibration: scheme,
         alarm: None,
+        alarm_budget: None,
         storage: Storage::default(),
         weights: Weights::default(),
     };

@@ -1,10 +1,14 @@
 #!/usr/bin/env bash
 # Makes testdata/models/v1.auscult (or, with the argument v3, that of a trained network) and the score a
-# later program must still give.
+# later program must still give; with the argument v2 or v4, the files of those versions from v1.auscult.
 # Run once per model file version; never overwrite a committed version.
 # AUSCULT names the program to use; otherwise it is built.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
+if [ "${1:-v1}" = v2 ] || [ "${1:-v1}" = v4 ]; then
+  # Writes only what is missing.
+  exec cargo nextest run -p auscult-core --test compatibility --run-ignored only
+fi
 if [ -z "${AUSCULT:-}" ]; then
   cargo build --release --quiet
   AUSCULT="$PWD/target/release/auscult"

@@ -182,7 +182,7 @@ pub fn fit_model(
     let left_out_ratio = median_score(&left_out) / median_score(&trained_on);
     let network = Arc::new(network);
     let front_end = AutoencoderFrontEnd::new(Arc::clone(&network), length)?;
-    let mut references = References::new(front_end.views(), front_end.axis().len());
+    let mut references = References::for_front_end(&front_end);
     for (clip, profile) in left_out {
         references.push(&profile, spectrograms.provenance()[clip].clone())?;
     }

@@ -4,11 +4,8 @@
 #![expect(clippy::unwrap_used, reason = "a benchmark stops where its set-up fails")]
 
 use auscult_core::{
-    BandSettings, BeamSettings, ClipCondition, ClipSettings, ClipVectors, Detector, Explanation,
-    FittedBeam, FrontEnd, FrontEndSettings, Method, Model, ModelSettings, Provenance, References,
-    Scorer, View,
-    features::{LogMel, LogMelSettings},
-    memory,
+    BandSettings, BeamSettings, ClipCondition, ClipSettings, ClipVectors, Explanation, FittedBeam,
+    FrontEnd, FrontEndSettings, Method, Model, ModelSettings, Provenance, References, View, memory,
 };
 use auscult_testing::{ClipRecipe, Machine};
 use divan::{Bencher, black_box};
@@ -34,27 +31,6 @@ fn extract(bencher: Bencher<'_, '_>, name: &str, convention: &str) {
 #[divan::bench(args = ["s15", "kaldi", "dcase", "beats-input", "eat-input"])]
 fn log_mel(bencher: Bencher<'_, '_>, convention: &str) {
     extract(bencher, "log-mel", convention);
-}
-
-/// The frames themselves, of a clip that is there and of sound without an end in pieces of 100 ms.
-#[divan::bench(args = ["clip", "stream"])]
-fn log_mel_frames(bencher: Bencher<'_, '_>, how: &str) {
-    let length = ClipSettings::default().check().unwrap();
-    let log_mel = LogMel::new(&LogMelSettings::default(), length).unwrap();
-    let (mut extractor, samples) = (log_mel.extractor(), sound());
-    let sink = &mut |frame: &[f32]| {
-        black_box(frame);
-    };
-    if how == "clip" {
-        bencher.bench_local(|| extractor.for_each_frame(black_box(&samples), sink));
-        return;
-    }
-    let mut stream = log_mel.stream();
-    bencher.bench_local(|| {
-        for piece in black_box(&samples).chunks(1600) {
-            stream.push(piece, sink);
-        }
-    });
 }
 
 #[divan::bench(args = ["kaldi", "librosa"])]

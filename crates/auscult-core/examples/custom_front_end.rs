@@ -3,8 +3,8 @@
 //! `cargo run -p auscult-core --example custom_front_end`
 
 use auscult_core::{
-    BandSettings, BeamSettings, ClipVectors, Detector, Extractor, FrontEnd, FrontEndIdentity,
-    Method, Provenance, References, Result, Scorer, View,
+    BandSettings, BeamSettings, ClipVectors, Extractor, FrontEnd, FrontEndIdentity, Method,
+    Provenance, References, Result, View,
     features::{Axis, Level},
 };
 
@@ -80,7 +80,7 @@ fn main() -> Result<()> {
     let front_end = Octaves::new();
     let mut extractor = front_end.extractor();
     let mut vectors = ClipVectors::for_front_end(&front_end);
-    let mut references = References::new(front_end.views(), front_end.axis().len());
+    let mut references = References::for_front_end(&front_end);
     for step in 0..10 {
         extractor.extract_into(&tone(0.1 + step as f32 * 1e-3), &mut vectors)?;
         references.push(&vectors, Provenance::of(format!("tone {step}")))?;

@@ -3,8 +3,8 @@
 //! `cargo run -p auscult-core --example fixed_buffers`
 
 use auscult_core::{
-    BeamSettings, ClipSettings, ClipVectors, Detector, FrontEndSettings, Method, Provenance,
-    References, Result,
+    BeamSettings, ClipSettings, ClipVectors, FrontEndSettings, Method, Provenance, References,
+    Result,
 };
 
 #[expect(clippy::print_stdout, reason = "an example shows its result")]
@@ -15,7 +15,7 @@ fn main() -> Result<()> {
     let mut vectors = ClipVectors::for_front_end(&*front_end);
     let mut samples = vec![0.0_f32; clip.check()?.samples()];
 
-    let mut references = References::new(front_end.views(), front_end.axis().len());
+    let mut references = References::for_front_end(&*front_end);
     for step in 0..20 {
         record(&mut samples, 0.05 + step as f32 * 1e-4);
         extractor.extract_into(&samples, &mut vectors)?;

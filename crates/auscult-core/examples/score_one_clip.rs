@@ -26,7 +26,7 @@ fn main() -> Result<()> {
     let mut extractor = front_end.extractor();
     let mut vectors = ClipVectors::for_front_end(&*front_end);
 
-    let mut references = References::new(front_end.views(), front_end.axis().len());
+    let mut references = References::for_front_end(&*front_end);
     for seed in 0..30 {
         extractor.extract_into(&hum(120.0 + seed as f32 * 0.1, seed), &mut vectors)?;
         references.push(&vectors, Provenance::of(format!("hum {seed}")))?;

@@ -1,4 +1,4 @@
-//! 8. and 9. From band scores to a view score, and from view scores to the clip score.
+//! 8. From band scores to a view score, and from view scores to the clip score.
 
 use crate::names::named_choices;
 

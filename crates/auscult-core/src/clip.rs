@@ -135,7 +135,7 @@ impl ClipCondition {
         self == Self::Usable
     }
 
-    /// One word for tables and files.
+    /// A short name for tables and files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Usable => "usable",
@@ -165,7 +165,7 @@ impl std::fmt::Display for ClipCondition {
             ),
             Self::TooShort { samples, needed } => write!(
                 formatter,
-                "too short: {samples} samples, at least {needed} (half a clip) are needed; record longer, or fit shorter clips (--clip-seconds)"
+                "too short: {samples} samples, at least {needed} (half a clip) are needed; record longer, or fit shorter clips"
             ),
         }
     }
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn conditions_are_told_apart() {
+    fn conditions_are_distinguished() {
         let tone: Vec<f32> = (0..16_000).map(|i| (i as f32 * 0.3).sin() * 0.5).collect();
         assert_eq!(ClipCondition::of(&tone, length()), ClipCondition::Usable);
         assert_eq!(ClipCondition::of(&vec![0.0; 16_000], length()), ClipCondition::Silent);

@@ -4,11 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Result,
-    lists::Lists,
     names::named_choices,
-    pairs::{DistancesFrom, PairwiseDistances, RowBuffer},
+    nearest::{DistancesFrom, Lists, PairwiseDistances, RowBuffer, Search},
     parallel,
-    search::Search,
 };
 
 /// Which ratio local density normalisation takes.
@@ -17,7 +15,7 @@ pub enum DensityRule {
     /// The smallest ratio over all references (the paper's equation 7).
     #[default]
     MinimumRatio,
-    /// The ratio at the nearest reference (as the paper's appendix words it).
+    /// The ratio at the nearest reference (as the paper's appendix describes it).
     AtNearest,
 }
 
@@ -195,7 +193,7 @@ impl LocalScales {
 struct Scratch {
     buffer: RowBuffer,
     search: Search,
-    /// For groups whose removal asks for more than the next one.
+    /// For groups whose removal needs more than the next one.
     deeper: Search,
     bounds: Vec<f32>,
 }

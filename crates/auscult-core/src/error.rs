@@ -27,6 +27,9 @@ pub enum Error {
         /// The known names, comma separated.
         known: String,
     },
+    /// Options of the detector contradict each other.
+    #[error(transparent)]
+    Options(#[from] crate::beam::OptionConflict),
     /// The band window has no positions.
     #[error("band width must be in 1..={axis_len}, got 0")]
     BandWidth {
@@ -68,6 +71,9 @@ pub enum Error {
         /// The value found.
         value: f32,
     },
+    /// The extractor of a front end gave no frame for a clip.
+    #[error("the front end gave no frame for the clip; it must give at least 1")]
+    NoFrames,
     /// There is nothing to compare with.
     #[error(
         "no references: a memory needs at least 1 normal clip, and 2 before it can be calibrated"
@@ -92,10 +98,10 @@ pub enum Error {
     /// The bytes are not a model file of ours.
     #[error("not an auscult model: {reason}")]
     ForeignModel {
-        /// What told it.
+        /// How that was recognised.
         reason: String,
     },
-    /// The bytes were a model file once.
+    /// The bytes are a model file that was changed.
     #[error("damaged auscult model: {reason}; restore it from a copy or fit it again")]
     DamagedModel {
         /// What is wrong.
@@ -114,16 +120,18 @@ pub enum Error {
     /// A front end from outside this crate could not do its work.
     #[error("{reason}")]
     FrontEnd {
-        /// What it said.
+        /// Its message.
         reason: String,
     },
-    /// The model was made with another front end than the one at hand.
-    #[error("the model was made with front end {model}, not {given}; use the one it was made with")]
-    FrontEndMismatch {
-        /// The model's front end.
-        model: String,
-        /// The front end given.
-        given: String,
+    /// Vectors of one front end, or the front end itself, where those of another are compared.
+    #[error(
+        "front end {got} does not match the references, which are of {expected}; use the front end they were made with"
+    )]
+    OtherFrontEnd {
+        /// The front end of the references, with its settings where the name is not enough.
+        expected: String,
+        /// The front end given, likewise.
+        got: String,
     },
 }
 

@@ -1,12 +1,13 @@
-//! 12. Reasons: which bands differ, by how much, from which reference, in words.
+//! 12. Reasons: which bands differ, by how much, from which reference, as sentences.
 
 use std::ops::Range;
 
 use serde::Serialize;
 
 use crate::{
-    ClipVectors, Model, Provenance, ScoreOf, ScoredClip, Verdict, View, beam::MemberSettings,
-    features::Axis, record::SMALLEST_ERROR,
+    ClipVectors, Model, Provenance, ScoreOf, ScoredClip, Verdict, View,
+    features::{Axis, MemberSettings},
+    record::SMALLEST_ERROR,
 };
 
 /// Why a clip scored as it did.
@@ -56,13 +57,13 @@ pub struct LevelDifference {
     pub decibels: f64,
 }
 
-/// A band is described in at most so many parts.
+/// The most parts a band is described in.
 const PARTS: usize = 6;
 
-/// From so many times the normal distance on, a band is said to differ.
+/// A band is said to differ from this many times the normal distance on.
 const NOTABLE: f64 = 1.5;
 
-/// Level differences smaller than this are not worth words.
+/// Level differences smaller than this are not mentioned.
 const AUDIBLE_DECIBELS: f64 = 1.0;
 
 impl Explanation {
@@ -101,7 +102,7 @@ impl Explanation {
     }
 
     /// The sentences worth reading: of bands that differ, or of the furthest one if none does.
-    /// Where nothing is compared, a band with no more error than normal is no reason.
+    /// Where nothing is compared, a band with no more error than normal is not a reason.
     pub fn sentences(&self) -> impl Iterator<Item = &str> {
         let notable = self.bands.iter().filter(|band| band.weight() >= NOTABLE).count().max(1);
         let reasons = self.bands.iter().take(notable).filter(|band| band.is_reason());

@@ -70,7 +70,7 @@ pub struct Groups {
     count: usize,
 }
 
-/// A recording is cut into so many blocks.
+/// How many blocks a recording is cut into.
 const BLOCKS: usize = 10;
 
 impl Groups {
@@ -81,7 +81,7 @@ impl Groups {
         candidates.into_iter().find(Self::has_two).unwrap_or_else(|| Self::blocks(provenance))
     }
 
-    /// The groups a scheme asks for; a split is made of the groups of `auto`.
+    /// The groups of a scheme; a split is made of the groups of `auto`.
     ///
     /// # Errors
     ///
@@ -98,12 +98,11 @@ impl Groups {
         if groups.count >= needed {
             return Ok(groups);
         }
-        let allowed =
-            format!("possible: leaving out {} needs at least {needed} of them", groups.basis);
+        let allowed = format!("one that has at least {needed} {} to leave out", groups.basis);
         Err(Error::setting(
             "calibration scheme",
             allowed,
-            format!("{scheme} ({} there)", groups.count),
+            format!("{scheme} (found {})", groups.count),
         ))
     }
 
@@ -193,7 +192,7 @@ impl Groups {
     }
 }
 
-/// Every third group is kept for calibration in a split.
+/// Every third group is reserved for calibration in a split.
 const SPLIT: usize = 3;
 
 #[cfg(test)]
@@ -241,7 +240,7 @@ mod tests {
                 .unwrap_err();
         assert_eq!(
             error.to_string(),
-            "calibration scheme must be possible: leaving out visits needs at least 2 of them, got visits (0 there)"
+            "calibration scheme must be one that has at least 2 visits to leave out, got visits (found 0)"
         );
     }
 

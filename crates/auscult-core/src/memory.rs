@@ -1,18 +1,16 @@
 //! 6. Memory: the references, per view and band.
 
-use std::ops::Range;
+use std::{ops::Range, sync::Arc};
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Error, Result, Storage,
+    Error, FrontEnd, FrontEndIdentity, Result, Storage,
     bands::BandLayout,
-    copies::{Copies, Line, map_panels},
     distance::{Metric, Scaled},
-    outline::Outline,
+    nearest::{Copies, Line, Outline, Spare, map_panels},
     parallel,
     pooling::{ClipVectors, View},
-    spare::Spare,
 };
 
 /// Where a reference came from.
@@ -65,8 +63,12 @@ pub fn digest(samples: &[f32]) -> String {
 }
 
 /// Normal clips: their vectors and where they came from.
+///
+/// All vectors are of one front end: the one the set was made for, or else that of the first clip
+/// that has one. Vectors made by hand have none and are accepted if views and length fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct References {
+    front_end: Option<Arc<FrontEndIdentity>>,
     views: Vec<View>,
     axis_len: usize,
     /// One matrix a view, references x axis, row-major.
@@ -75,9 +77,16 @@ pub struct References {
 }
 
 impl References {
-    /// An empty set for vectors with these views.
+    /// An empty set for the vectors of `front_end`.
+    pub fn for_front_end(front_end: &dyn FrontEnd) -> Self {
+        let empty = Self::new(front_end.views(), front_end.axis().len());
+        Self { front_end: Some(Arc::new(front_end.identity())), ..empty }
+    }
+
+    /// An empty set for vectors with these views, of any one front end.
     pub fn new(views: &[View], axis_len: usize) -> Self {
         Self {
+            front_end: None,
             views: views.to_vec(),
             axis_len,
             vectors: vec![Vec::new(); views.len()],
@@ -89,12 +98,10 @@ impl References {
     ///
     /// # Errors
     ///
-    /// [`Error::VectorLength`] or [`Error::Views`] if the clip has other vectors than this set.
+    /// [`Error::OtherFrontEnd`], [`Error::VectorLength`] or [`Error::Views`] if the clip has other
+    /// vectors than this set.
     pub fn push(&mut self, clip: &ClipVectors, provenance: Provenance) -> Result<()> {
-        if clip.axis_len() != self.axis_len {
-            let (got, expected) = (clip.axis_len(), self.axis_len);
-            return Err(Error::VectorLength { what: "the clip", got, expected });
-        }
+        self.check_clip(clip)?;
         let rows: Option<Vec<&[f32]>> = self.views.iter().map(|&view| clip.view(view)).collect();
         let Some(rows) = rows else {
             return Err(Error::Views { needed: self.views.len(), got: clip.views().len() });
@@ -103,7 +110,51 @@ impl References {
             matrix.extend_from_slice(row);
         }
         self.provenance.push(provenance);
+        self.adopt(clip.front_end());
         Ok(())
+    }
+
+    /// Refuses a clip whose vectors cannot be compared with these.
+    pub(crate) fn check_clip(&self, clip: &ClipVectors) -> Result<()> {
+        FrontEndIdentity::check_same(self.front_end.as_ref(), clip.front_end())?;
+        if clip.axis_len() != self.axis_len {
+            let (got, expected) = (clip.axis_len(), self.axis_len);
+            return Err(Error::VectorLength { what: "the clip", got, expected });
+        }
+        Ok(())
+    }
+
+    /// Refuses references whose vectors cannot be compared with these.
+    pub(crate) fn check_others(&self, others: &Self) -> Result<()> {
+        FrontEndIdentity::check_same(self.front_end.as_ref(), others.front_end.as_ref())?;
+        if others.axis_len != self.axis_len {
+            let (got, expected) = (others.axis_len, self.axis_len);
+            return Err(Error::VectorLength { what: "the added references", got, expected });
+        }
+        if others.views != self.views {
+            return Err(Error::Views { needed: self.views.len(), got: others.views.len() });
+        }
+        Ok(())
+    }
+
+    /// From here on vectors of other front ends are refused.
+    fn adopt(&mut self, front_end: Option<&Arc<FrontEndIdentity>>) {
+        if self.front_end.is_none() {
+            self.front_end = front_end.cloned();
+        }
+    }
+
+    /// These references as those of `front_end`.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OtherFrontEnd`] if they are known to be of another one.
+    pub(crate) fn of_front_end(mut self, front_end: &FrontEndIdentity) -> Result<Self> {
+        match &self.front_end {
+            Some(own) => front_end.check(own)?,
+            None => self.front_end = Some(Arc::new(front_end.clone())),
+        }
+        Ok(self)
     }
 
     /// Puts a set together from matrices (references x axis), as a model file holds them.
@@ -124,7 +175,7 @@ impl References {
             }
         }
         let (views, vectors) = matrices.into_iter().unzip();
-        Ok(Self { views, axis_len, vectors, provenance })
+        Ok(Self { front_end: None, views, axis_len, vectors, provenance })
     }
 
     /// Appends the references of another set, in order.
@@ -133,24 +184,20 @@ impl References {
     ///
     /// Those of [`References::push`].
     pub fn extend(&mut self, other: &Self) -> Result<()> {
-        if other.axis_len != self.axis_len {
-            let (got, expected) = (other.axis_len, self.axis_len);
-            return Err(Error::VectorLength { what: "the added references", got, expected });
-        }
-        if other.views != self.views {
-            return Err(Error::Views { needed: self.views.len(), got: other.views.len() });
-        }
+        self.check_others(other)?;
         for (matrix, more) in self.vectors.iter_mut().zip(&other.vectors) {
             matrix.extend_from_slice(more);
         }
         self.provenance.extend_from_slice(&other.provenance);
+        self.adopt(other.front_end.as_ref());
         Ok(())
     }
 
     /// The references at `indices`, in that order.
     #[must_use]
     pub fn select(&self, indices: &[usize]) -> Self {
-        let mut chosen = Self::new(&self.views, self.axis_len);
+        let empty = Self::new(&self.views, self.axis_len);
+        let mut chosen = Self { front_end: self.front_end.clone(), ..empty };
         for &index in indices {
             for (matrix, from) in chosen.vectors.iter_mut().zip(&self.vectors) {
                 matrix.extend_from_slice(&from[index * self.axis_len..(index + 1) * self.axis_len]);
@@ -180,6 +227,11 @@ impl References {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.provenance.is_empty()
+    }
+
+    /// The front end the vectors are of; `None` if all of them were made by hand.
+    pub fn front_end(&self) -> Option<&Arc<FrontEndIdentity>> {
+        self.front_end.as_ref()
     }
 
     /// Length of every vector.
@@ -213,7 +265,7 @@ impl References {
     pub fn clip(&self, reference: usize) -> Option<ClipVectors> {
         let views =
             self.views.iter().map(|&view| Some((view, self.vector(view, reference)?.to_vec())));
-        ClipVectors::from_views(views.collect::<Option<Vec<_>>>()?).ok()
+        ClipVectors::of_reference(self.front_end.clone(), views.collect::<Option<_>>()?).ok()
     }
 }
 

@@ -1,51 +1,55 @@
-//! 13. A model: everything auscult knows about one machine.
+//! 14. A model: everything auscult knows about one machine.
 
 use std::{collections::BTreeMap, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::{
     Beam, BeamSettings, Calibration, CalibrationScheme, ClipScore, ClipSettings, ClipVectors,
-    Confidence, Detector, Error, FalseAlarmRate, FittedBeam, FrontEnd, FrontEndIdentity, Groups,
-    Promise, Provenance, References, Result, Scorer, Standing, Storage, Verdict,
-    alarm::AlarmSettings,
+    Confidence, Error, FalseAlarmRate, FittedBeam, FrontEnd, FrontEndIdentity, Groups, Promise,
+    Provenance, References, Result, Standing, Storage, Verdict,
+    alarm::{AlarmBudget, AlarmSettings},
     beam::BandFit,
     calibration::CalibrationClip,
     quality::{self, ClipQuality, Remark},
 };
 
 /// What a model is made with.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+///
+/// Model files have structs of their own for them (`model_file::wire`); serialised they are for people
+/// and programs that look at a model.
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ModelSettings {
     /// Length and rate of clips.
     pub clip: ClipSettings,
-    /// How many channels became one, in the words of whoever read the sound (`0`, `mean`).
+    /// How several channels became one, as whoever read the sound names it (`0`, `mean`).
     pub channel: String,
     /// Name and settings of the front end.
     pub front_end: FrontEndIdentity,
     /// The back end.
     pub detector: BeamSettings,
-    /// At most so many references stay in memory.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    /// The most references that stay in memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub max_references: Option<usize>,
-    /// How the references are kept.
-    #[serde(default, skip_serializing_if = "Storage::is_default")]
+    /// How the references are stored.
+    #[serde(skip_serializing_if = "Storage::is_default")]
     pub storage: Storage,
     /// The promised false-alarm rate.
     pub false_alarm_rate: FalseAlarmRate,
     /// How sure the promise is of this calibration set; `None` promises it on average.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     /// How calibration scores are made.
-    #[serde(default)]
     pub calibration: CalibrationScheme,
     /// The numbers of a trained front end, which its settings only name.
     #[serde(skip)]
     pub weights: Weights,
     /// When verdicts over time become an alarm; `None` leaves that to whoever watches.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub alarm: Option<AlarmSettings>,
+    /// The budget that rule was chosen for; `None` if it was chosen for none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub alarm_budget: Option<AlarmBudget>,
 }
 
 /// Named numbers of a trained front end; a model file holds each as a tensor.
@@ -68,12 +72,24 @@ impl ModelSettings {
             calibration: CalibrationScheme::default(),
             weights: Weights::default(),
             alarm: None,
+            alarm_budget: None,
         }
     }
 
     /// What is promised about normal clips.
     pub fn promise(&self) -> Promise {
         Promise { rate: self.false_alarm_rate, confidence: self.confidence }
+    }
+
+    fn check_alarm(&self) -> Result<()> {
+        self.alarm.map(AlarmSettings::check).transpose()?;
+        match (self.alarm_budget, self.alarm) {
+            (Some(budget), Some(_)) => budget.check().map(|_| ()),
+            (Some(budget), None) => {
+                Err(Error::setting("alarm budget", "absent where there is no alarm rule", budget))
+            }
+            (None, _) => Ok(()),
+        }
     }
 }
 
@@ -91,7 +107,7 @@ impl ModelSettings {
 /// let front_end = FrontEndSettings::default().build(clip.check()?)?;
 /// let mut extractor = front_end.extractor();
 /// let mut vectors = ClipVectors::for_front_end(&*front_end);
-/// let mut references = References::new(front_end.views(), front_end.axis().len());
+/// let mut references = References::for_front_end(&*front_end);
 /// for seed in 1..=20_u32 {
 ///     let hum: Vec<f32> =
 ///         (0..16_000).map(|i| (i as f32 * (0.1 + seed as f32 * 1e-4)).sin() * 0.1).collect();
@@ -136,20 +152,22 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// If there are no references or a setting is out of range.
+    /// If there are no references, they are of another front end than the settings name
+    /// ([`Error::OtherFrontEnd`]), or a setting is out of range.
     pub fn fit(settings: ModelSettings, references: References) -> Result<Self> {
         settings.clip.check()?;
-        settings.alarm.map(AlarmSettings::check).transpose()?;
+        settings.check_alarm()?;
         if settings.max_references == Some(0) {
             return Err(Error::setting("max references", "at least 1", 0));
         }
         let beam = settings.detector.clone().check(references.axis_len())?;
-        let references = references.stored_as(settings.storage)?;
+        let references =
+            references.of_front_end(&settings.front_end)?.stored_as(settings.storage)?;
         let groups = Groups::by_scheme(settings.calibration, references.provenance())?;
         let most = settings.max_references.unwrap_or(usize::MAX);
         if settings.calibration == CalibrationScheme::Split {
-            let (out, kept) = groups.split();
-            let detector = fit_bounded(&beam, &references.select(&kept), most)?;
+            let (out, remaining) = groups.split();
+            let detector = fit_bounded(&beam, &references.select(&remaining), most)?;
             let clips = calibration_clips(&detector, &references, &groups, &out)?;
             let calibration = Calibration::of_clips(groups.basis(), clips);
             return Ok(Self { settings, detector, calibration });
@@ -182,9 +200,9 @@ impl Model {
     ///
     /// [`Error::NoReferences`] if none are left.
     pub fn with_only(&self, indices: &[usize]) -> Result<Self> {
-        let kept: Vec<usize> =
+        let remaining: Vec<usize> =
             indices.iter().copied().filter(|&index| index < self.references().len()).collect();
-        Self::fit(self.settings.clone(), self.references().select(&kept))
+        Self::fit(self.settings.clone(), self.references().select(&remaining))
     }
 
     /// This model with at most `most` references, chosen to cover all of them.
@@ -241,7 +259,7 @@ impl Model {
     ///
     /// [`Error::DamagedModel`] with what differs.
     pub fn verify(&self) -> Result<()> {
-        // Of a coreset or a split only the kept references are left to group.
+        // Of a coreset or a split only some of the references are left to group.
         let whole = self.settings.max_references.is_none()
             && self.settings.calibration != CalibrationScheme::Split;
         let provenance = self.references().provenance();
@@ -284,7 +302,8 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// If the clip's vectors are not those of the references.
+    /// If the clip's vectors are not those of the references: [`Error::OtherFrontEnd`],
+    /// [`Error::VectorLength`] or [`Error::Views`].
     pub fn score(&self, clip: &ClipVectors) -> Result<ScoredClip> {
         Ok(self.judge(self.detector.score(clip)?))
     }
@@ -328,14 +347,32 @@ impl Model {
         own.chain(quality::loudness(quality.level_dbfs, levels)).collect()
     }
 
-    /// This model with a rule for alarms, or without one.
+    /// This model with a rule for alarms that was chosen for no budget, or without a rule.
     ///
     /// # Errors
     ///
     /// [`Error::Setting`] if the rule is out of range.
-    pub fn with_alarm(mut self, alarm: Option<AlarmSettings>) -> Result<Self> {
-        alarm.map(AlarmSettings::check).transpose()?;
+    pub fn with_alarm(self, alarm: Option<AlarmSettings>) -> Result<Self> {
+        self.with_rule(alarm, None)
+    }
+
+    /// This model with the rule for alarms that was chosen for a budget.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] if the rule or the budget is out of range.
+    pub fn with_alarm_for(self, budget: AlarmBudget, alarm: AlarmSettings) -> Result<Self> {
+        self.with_rule(Some(alarm), Some(budget))
+    }
+
+    fn with_rule(
+        mut self,
+        alarm: Option<AlarmSettings>,
+        budget: Option<AlarmBudget>,
+    ) -> Result<Self> {
         self.settings.alarm = alarm;
+        self.settings.alarm_budget = budget;
+        self.settings.check_alarm()?;
         Ok(self)
     }
 
@@ -343,14 +380,9 @@ impl Model {
     ///
     /// # Errors
     ///
-    /// [`Error::FrontEndMismatch`] with both names.
+    /// [`Error::OtherFrontEnd`] with both names.
     pub fn check_front_end(&self, front_end: &dyn FrontEnd) -> Result<()> {
-        let given = front_end.identity();
-        if given == self.settings.front_end {
-            return Ok(());
-        }
-        let model = format!("{} {}", self.settings.front_end, self.settings.front_end.settings);
-        Err(Error::FrontEndMismatch { model, given: format!("{given} {}", given.settings) })
+        self.settings.front_end.check(&front_end.identity())
     }
 
     /// The settings.
@@ -490,10 +522,10 @@ fn calibrate_coresets(
     let folds = groups.count().min(MOST_FOLDS);
     let mut clips = Vec::with_capacity(references.len());
     for fold in 0..folds {
-        let (out, kept): (Vec<usize>, Vec<usize>) =
+        let (out, remaining): (Vec<usize>, Vec<usize>) =
             (0..references.len()).partition(|&index| groups.members()[index] % folds == fold);
-        if !kept.is_empty() {
-            let detector = fit_bounded(beam, &references.select(&kept), most)?;
+        if !remaining.is_empty() {
+            let detector = fit_bounded(beam, &references.select(&remaining), most)?;
             clips.extend(calibration_clips(&detector, references, groups, &out)?);
         }
     }

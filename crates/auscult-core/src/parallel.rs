@@ -35,7 +35,7 @@ pub(crate) fn map<B, T: Send>(
 }
 
 /// References that are one piece of work: those of a panel, whose bounds are computed together.
-const PIECE: usize = crate::copies::PANEL;
+const PIECE: usize = crate::nearest::PANEL;
 
 /// Maps `0..count` through `work` piece by piece, in order. Each thread makes its own buffer.
 pub(crate) fn map_pieces<B, T: Send>(

@@ -1,8 +1,10 @@
 //! 3. Pooling: from the frames of a clip to one vector a view.
 
+use std::sync::Arc;
+
 use multiversion::multiversion;
 
-use crate::{Error, Result, features::FrontEnd, names::named_choices};
+use crate::{Error, FrontEndIdentity, Result, features::FrontEnd, names::named_choices};
 
 /// How frames become one vector.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,8 +18,13 @@ pub enum View {
 named_choices!(View, "view", { Mean => "mean", Max => "max" });
 
 /// The vectors of one clip, one a view, in the front end's order.
+///
+/// Vectors made [for a front end](ClipVectors::for_front_end) remember it and are only compared with
+/// references of the same one. Vectors made by hand ([`ClipVectors::zeros`],
+/// [`ClipVectors::from_views`]) are accepted wherever views and length fit.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClipVectors {
+    front_end: Option<Arc<FrontEndIdentity>>,
     views: Vec<(View, Vec<f32>)>,
     sums: Vec<f64>,
 }
@@ -25,12 +32,22 @@ pub struct ClipVectors {
 impl ClipVectors {
     /// Room for the vectors of one clip of `front_end`; reuse it from clip to clip.
     pub fn for_front_end(front_end: &dyn FrontEnd) -> Self {
-        Self::zeros(front_end.views(), front_end.axis().len())
+        let zeros = Self::zeros(front_end.views(), front_end.axis().len());
+        Self { front_end: Some(Arc::new(front_end.identity())), ..zeros }
+    }
+
+    /// Vectors of a reference, with the front end it was made with.
+    pub(crate) fn of_reference(
+        front_end: Option<Arc<FrontEndIdentity>>,
+        views: Vec<(View, Vec<f32>)>,
+    ) -> Result<Self> {
+        Ok(Self { front_end, ..Self::from_views(views)? })
     }
 
     /// Zero vectors of `axis_len` values for each view.
     pub fn zeros(views: &[View], axis_len: usize) -> Self {
         Self {
+            front_end: None,
             views: views.iter().map(|&view| (view, vec![0.0; axis_len])).collect(),
             sums: vec![0.0; axis_len],
         }
@@ -53,7 +70,12 @@ impl ClipVectors {
             }
             refuse_not_finite(*view, vector)?;
         }
-        Ok(Self { views, sums: vec![0.0; axis_len] })
+        Ok(Self { front_end: None, views, sums: vec![0.0; axis_len] })
+    }
+
+    /// The front end they were made for; `None` for vectors made by hand.
+    pub fn front_end(&self) -> Option<&Arc<FrontEndIdentity>> {
+        self.front_end.as_ref()
     }
 
     /// The vector of a view, if the clip has it.
@@ -91,6 +113,8 @@ impl ClipVectors {
 pub(crate) struct Pooling<'a> {
     vectors: &'a mut ClipVectors,
     frames: usize,
+    /// The length of the first frame that is not of the axis's length.
+    wrong_length: Option<usize>,
 }
 
 impl<'a> Pooling<'a> {
@@ -99,12 +123,15 @@ impl<'a> Pooling<'a> {
         for (_, vector) in &mut vectors.views {
             vector.fill(f32::NEG_INFINITY);
         }
-        Self { vectors, frames: 0 }
+        Self { vectors, frames: 0, wrong_length: None }
     }
 
     /// Sums are f64: hundreds of frames of nearly equal values lose digits in f32.
     pub(crate) fn add(&mut self, frame: &[f32]) {
         self.frames += 1;
+        if frame.len() != self.vectors.axis_len() {
+            self.wrong_length.get_or_insert(frame.len());
+        }
         add(frame, &mut self.vectors.sums);
         for (view, vector) in &mut self.vectors.views {
             if *view == View::Max {
@@ -114,7 +141,13 @@ impl<'a> Pooling<'a> {
     }
 
     pub(crate) fn finish(self) -> Result<()> {
-        let Self { vectors: ClipVectors { views, sums }, frames } = self;
+        let Self { vectors: ClipVectors { views, sums, .. }, frames, wrong_length } = self;
+        if let Some(got) = wrong_length {
+            return Err(Error::VectorLength { what: "a frame", got, expected: sums.len() });
+        }
+        if frames == 0 {
+            return Err(Error::NoFrames);
+        }
         for (view, vector) in views {
             if *view == View::Mean {
                 for (mean, sum) in vector.iter_mut().zip(sums.iter()) {
@@ -167,6 +200,26 @@ mod tests {
             pooling.finish().unwrap();
             assert_eq!(vectors.view(View::Mean), Some([2.0, -3.0].as_slice()));
             assert_eq!(vectors.view(View::Max), Some([3.0, -2.0].as_slice()));
+        }
+    }
+
+    #[test]
+    fn frames_of_another_length_are_refused() {
+        for (view, frame) in [(View::Mean, vec![1.0]), (View::Max, vec![1.0; 3])] {
+            let mut vectors = ClipVectors::zeros(&[view], 2);
+            let mut pooling = Pooling::start(&mut vectors);
+            pooling.add(&[1.0, 1.0]);
+            pooling.add(&frame);
+            let (what, got) = ("a frame", frame.len());
+            assert_eq!(pooling.finish(), Err(Error::VectorLength { what, got, expected: 2 }));
+        }
+    }
+
+    #[test]
+    fn a_clip_without_frames_is_refused() {
+        for view in [View::Mean, View::Max] {
+            let mut vectors = ClipVectors::zeros(&[view], 2);
+            assert_eq!(Pooling::start(&mut vectors).finish(), Err(Error::NoFrames));
         }
     }
 

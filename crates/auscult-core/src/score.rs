@@ -1,4 +1,4 @@
-//! 10. Scores: one number a clip, with the bands it came from.
+//! 9. Scores: one number a clip, with the bands it came from.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! How references are kept: as they are, or rounded so that a large memory takes less room.
+//! How references are stored: exactly, or rounded so that a large memory takes less room.
 //!
 //! Fitting works on the rounded vectors, so a model scores the same before it is written and after
 //! it is read. Rounding what is already rounded changes nothing: adding to and forgetting from a
@@ -6,7 +6,7 @@
 
 use crate::{Error, Result, names::named_choices};
 
-/// How the numbers of references are kept in a model file.
+/// How the numbers of references are stored in a model file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Storage {
@@ -28,13 +28,13 @@ pub(crate) const RANGE_OF: usize = 16;
 const LARGEST_HALF: f32 = 65_504.0;
 
 impl Storage {
-    /// For serde: the default is not written, so that files without it stay as they were.
+    /// For serde: the default is not written, so that files without it do not change.
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
     pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 
-    /// Rounds vectors of `axis_len` numbers to what will be kept of them.
+    /// Rounds vectors of `axis_len` numbers to what will be stored of them.
     pub(crate) fn round(self, matrix: &mut [f32], axis_len: usize) -> Result<()> {
         match self {
             Self::F32 => {}

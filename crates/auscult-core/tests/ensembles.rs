@@ -6,8 +6,7 @@ use std::sync::Arc;
 use auscult_core::{
     BeamSettings, ClipSettings, ClipVectors, Combine, Explanation, FrontEnd, Method, Model,
     ModelSettings, Provenance, References, View,
-    beam::Normalisation,
-    features::{Ensemble, Forms, FrontEndSettings, FrontEnds},
+    features::{Ensemble, FrontEndSettings, FrontEnds, MemberForms, Normalisation},
 };
 
 const CLIP: ClipSettings = ClipSettings { sample_rate: 16_000, seconds: 0.5 };
@@ -39,7 +38,7 @@ fn vectors(front_end: &dyn FrontEnd, samples: &[f32]) -> ClipVectors {
 }
 
 fn references(front_end: &dyn FrontEnd, seeds: std::ops::Range<u32>) -> References {
-    let mut references = References::new(front_end.views(), front_end.axis().len());
+    let mut references = References::for_front_end(front_end);
     for seed in seeds {
         let clip = vectors(front_end, &sound(seed, 0.1 + seed as f32 * 1e-4));
         references.push(&clip, Provenance::of(format!("hum {seed}"))).unwrap();
@@ -132,7 +131,7 @@ fn members_of_one_name_are_told_by_their_forms() {
         let settings = FrontEndSettings::named("mfcc", Some(convention)).unwrap();
         (settings.build(CLIP.check().unwrap()).unwrap(), None)
     };
-    let front_end = Forms::join(vec![mfcc("kaldi"), mfcc("librosa")]).unwrap();
+    let front_end = MemberForms::join(vec![mfcc("kaldi"), mfcc("librosa")]).unwrap();
     let model = model(&*front_end, 0..8, Combine::Mean);
     let clip = vectors(&*front_end, &sound(99, 0.3));
     let scored = model.score(&clip).unwrap();
@@ -170,7 +169,7 @@ fn four() -> Arc<dyn FrontEnd> {
     let forms = [Some(Normalisation::Raw), Some(Normalisation::Density)];
     let members =
         ["log-mel", "mfcc"].into_iter().flat_map(|name| forms.map(|form| (member(name), form)));
-    Forms::join(members.collect()).unwrap()
+    MemberForms::join(members.collect()).unwrap()
 }
 
 #[test]
@@ -178,7 +177,7 @@ fn the_forms_of_one_front_end_share_its_vectors() {
     assert_eq!(four().identity(), both().identity());
     assert_eq!(four().axis(), both().axis());
     let mfcc = [Some(Normalisation::Raw), None].map(|form| (member("mfcc"), form));
-    let forms = Forms::join(mfcc.to_vec()).unwrap();
+    let forms = MemberForms::join(mfcc.to_vec()).unwrap();
     assert_eq!(forms.identity(), member("mfcc").identity());
     assert_eq!(forms.axis().len(), 90);
 }
@@ -227,7 +226,7 @@ fn forms_survive_the_model_file_and_grow_and_shrink() {
 #[test]
 fn forms_that_are_the_same_are_refused() {
     let forms = |forms: [Option<Normalisation>; 2]| {
-        Forms::join(forms.map(|form| (member("mfcc"), form)).to_vec())
+        MemberForms::join(forms.map(|form| (member("mfcc"), form)).to_vec())
     };
     let raw = Some(Normalisation::Raw);
     let error = forms([raw, raw]).unwrap_err().to_string();

@@ -1,8 +1,7 @@
 //! Extracting and scoring allocate nothing per clip.
 
 use auscult_core::{
-    BeamSettings, ClipSettings, ClipVectors, Detector, FrontEndSettings, Method, Provenance,
-    References,
+    BeamSettings, ClipSettings, ClipVectors, FrontEndSettings, Method, Provenance, References,
 };
 
 #[test]
@@ -13,7 +12,7 @@ fn scoring_a_clip_allocates_nothing() {
         let front_end = settings.build(clip.check().unwrap()).unwrap();
         let mut extractor = front_end.extractor();
         let mut vectors = ClipVectors::for_front_end(&*front_end);
-        let mut references = References::new(front_end.views(), front_end.axis().len());
+        let mut references = References::for_front_end(&*front_end);
         let mut samples = vec![0.0_f32; 16_000];
         for step in 0..5 {
             fill(&mut samples, 0.1 + step as f32 * 1e-3);

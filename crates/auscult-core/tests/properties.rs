@@ -3,8 +3,7 @@
 
 use auscult_core::{
     BandSettings, BeamSettings, ClipSettings, ClipVectors, Combine, DensityExponent, DensityRule,
-    Detector, FrontEndSettings, Groups, Metric, Model, ModelSettings, Provenance, References,
-    Scorer, Storage, View,
+    FrontEndSettings, Groups, Metric, Model, ModelSettings, Provenance, References, Storage, View,
 };
 use proptest::prelude::*;
 

@@ -55,7 +55,7 @@ pub(crate) fn sample_with(front_end: &FrontEndSettings) -> Sample {
     let front_end = front_end.build(clip.check().unwrap()).unwrap();
     let mut extractor = front_end.extractor();
     let mut vectors = ClipVectors::for_front_end(&*front_end);
-    let mut references = References::new(front_end.views(), front_end.axis().len());
+    let mut references = References::for_front_end(&*front_end);
     for seed in 0..20 {
         extractor.extract_into(&hum(seed), &mut vectors).unwrap();
         let visit = Some(format!("day {}", seed / 5));

@@ -5,8 +5,10 @@ use std::{path::PathBuf, sync::Arc};
 use auscult_autoencoder::{AutoencoderFrontEnd, Form, SpectrogramFrontEnd};
 use auscult_core::{
     ClipLength, FrontEnd, FrontEndIdentity, FrontEndSettings, Model,
-    beam::{FORM_SEPARATOR, Normalisation},
-    features::{Axis, Ensemble, Forms, FrontEndSource, FrontEnds as Registry, SEPARATOR},
+    features::{
+        Axis, Ensemble, FORM_SEPARATOR, FrontEndSource, FrontEnds as Registry, MemberForms,
+        Normalisation, SEPARATOR,
+    },
 };
 use auscult_encoders::{Bundled, EncoderFrontEnd, EncoderLibrary, EncoderRequest};
 
@@ -120,7 +122,7 @@ impl FrontEnds {
             let encoder = if EncoderLibrary::knows(member.name) { encoder } else { &none };
             Ok((self.one(member.name, member.convention, encoder, length)?, member.normalisation))
         });
-        Ok(Forms::join(members.collect::<Result<_>>()?)?)
+        Ok(MemberForms::join(members.collect::<Result<_>>()?)?)
     }
 
     /// A single front end by name.

@@ -548,7 +548,7 @@ impl<'a> Gathering<'a> {
         let known = known.map(References::provenance).unwrap_or_default();
         let length = reading.length();
         Self {
-            references: References::new(front_end.views(), front_end.axis().len()),
+            references: References::for_front_end(&**front_end),
             learned: Learned::default(),
             seen: known.iter().map(|from| (from.digest.clone(), from.source.clone())).collect(),
             quality: QualityTally::default(),

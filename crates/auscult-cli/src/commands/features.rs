@@ -5,7 +5,7 @@ use std::sync::Arc;
 use auscult::{
     ClipRules, FrontEnd, Reading, Sources, Threads, Unusable,
     audio::{Extent, Source},
-    beam::FORM_SEPARATOR,
+    features::FORM_SEPARATOR,
     reading::{JudgedClip, Piece, ReadClip, Worker},
     record::clip_name,
 };

@@ -3,7 +3,7 @@
 use std::{fmt, path::Path};
 
 use auscult::{
-    Machine, Model, Provenance, QualitySummary, alarm::BudgetPlan, beam::MemberSettings,
+    Machine, Model, Provenance, QualitySummary, alarm::BudgetPlan, features::MemberSettings,
     record::clip_name,
 };
 use serde::Serialize;

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use auscult::{
-    FrontEndIdentity, Model, ScoreOf, alarm::AlarmSettings, beam::MemberSettings, features::Axis,
+    FrontEndIdentity, Model, ScoreOf, alarm::AlarmSettings, features::{Axis, MemberSettings},
 };
 use serde_json::{Value, json};
 

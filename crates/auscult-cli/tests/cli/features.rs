@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use auscult_core::{ClipSettings, ClipVectors, FrontEndSettings, View};
+use auscult::{ClipSettings, ClipVectors, FrontEndSettings, View};
 use auscult_testing::golden::{self, Array};
 
 use crate::support::{Sandbox, clip, constant_wav, rows, wav_of_samples};

@@ -50,7 +50,7 @@ fn score_tells_input_quality_clip_by_clip_and_in_summary() {
     let ran = sandbox.run("score model.auscult check --csv --quality").exits(0);
     let ran = ran.says("check/b_offset.wav: offset: ");
     let ran =
-        ran.says("check/c_holes.wav: dropouts: the signal stands still 2 times, 0.10 s together");
+        ran.says("check/c_holes.wav: dropouts: the signal stands still 2 times, 0.10 s in total");
     let ran = ran.says("check/d_fine_again.wav: copy: the same sound as check/a_fine.wav");
     let header = ran.stdout.lines().next().unwrap();
     assert!(

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::{AlarmMachine, AlarmRules, AlarmSettings, AlarmState, Observation};
 use crate::{Confidence, Error, FalseAlarmRate, Promise, Result, names::named_choices};
@@ -40,8 +40,9 @@ impl Period {
     }
 }
 
-/// How many false alarms are acceptable.
-#[derive(Debug, Clone, Copy, PartialEq)]
+/// How many false alarms are acceptable; serialised as text such as `1 alarm per month`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
 pub struct AlarmBudget {
     /// Alarms ...
     pub alarms: f64,
@@ -63,16 +64,27 @@ impl std::str::FromStr for AlarmBudget {
     fn from_str(text: &str) -> Result<Self> {
         let unclear =
             || Error::setting("alarm budget", "such as \"1 alarm per month\" or 2/week", text);
-        let words: Vec<&str> = text.split([' ', '/']).filter(|word| !word.is_empty()).collect();
-        let ([alarms, "alarm" | "alarms", "per" | "a", period] | [alarms, period]) = words[..]
+        let parts: Vec<&str> = text.split([' ', '/']).filter(|part| !part.is_empty()).collect();
+        let ([alarms, "alarm" | "alarms", "per" | "a", period] | [alarms, period]) = parts[..]
         else {
             return Err(unclear());
         };
         let alarms: f64 = alarms.parse().map_err(|_| unclear())?;
-        if !(alarms.is_finite() && alarms > 0.0) {
-            return Err(Error::setting("alarms in a budget", "above 0", alarms));
-        }
-        Ok(Self { alarms, period: period.parse()? })
+        Self { alarms, period: period.parse()? }.check()
+    }
+}
+
+impl TryFrom<String> for AlarmBudget {
+    type Error = Error;
+
+    fn try_from(text: String) -> Result<Self> {
+        text.parse()
+    }
+}
+
+impl From<AlarmBudget> for String {
+    fn from(budget: AlarmBudget) -> Self {
+        budget.to_string()
     }
 }
 
@@ -83,7 +95,7 @@ pub struct Choice {
     pub rate: FalseAlarmRate,
     /// Anomalous clips that raise an alarm ...
     pub raise: usize,
-    /// ... among the last so many.
+    /// ... among this many of the last ones.
     pub window: usize,
     /// Alarms in the budget's period if normal clips err independently.
     pub alarms: f64,
@@ -100,10 +112,18 @@ const RULES: [(usize, usize); 8] = [(1, 1), (2, 2), (2, 3), (3, 3), (3, 4), (3, 
 const LARGEST_RATE: f64 = 0.2;
 
 impl AlarmBudget {
+    /// Refuses a number of alarms that is not above 0.
+    pub(crate) fn check(self) -> Result<Self> {
+        if self.alarms.is_finite() && self.alarms > 0.0 {
+            return Ok(self);
+        }
+        Err(Error::setting("alarms in a budget", "above 0", self.alarms))
+    }
+
     /// For each rule the largest rate that keeps the budget, for clips every `hop_seconds`, and what
     /// a promise of that rate, with a confidence or without, needs.
     ///
-    /// A larger rate hears smaller faults; a longer rule waits longer. A rule that cannot keep the
+    /// A larger rate finds smaller faults; a longer rule waits longer. A rule that cannot keep the
     /// budget with any rate above one in a million is left out.
     ///
     /// # Errors
@@ -207,8 +227,8 @@ pub struct Replay {
     pub seconds: f64,
     /// Alarms raised.
     pub alarms: usize,
-    /// At most so many alarms in the period are compatible with that, with 95 % confidence, if
-    /// alarms come independently.
+    /// The most alarms in the period that are compatible with that, with 95 % confidence, if alarms
+    /// come independently.
     pub most_per_period: f64,
 }
 
@@ -225,9 +245,9 @@ impl Replay {
         let (mut clips, mut alarms) = (0, 0);
         let mut machine = AlarmMachine::new(rules);
         for &score in recordings.iter().flatten() {
-            let heard =
+            let observation =
                 if score > threshold { Observation::Anomalous } else { Observation::Normal };
-            let change = machine.observe(clips as f64 * hop_seconds, heard);
+            let change = machine.observe(clips as f64 * hop_seconds, observation);
             alarms += usize::from(change.is_some_and(|change| change.to == AlarmState::Alarm));
             clips += 1;
         }
@@ -236,8 +256,8 @@ impl Replay {
         Self { clips, seconds, alarms, most_per_period: most }
     }
 
-    /// Whether so many alarms in so short a time are no chance (below 5 %) within the budget: then
-    /// clips err together, and the rule must not count on their independence.
+    /// Whether that number of alarms has a probability below 5 % within the budget: then clips err
+    /// together, and the rule must not count on their independence.
     pub fn contradicts(&self, budget: AlarmBudget) -> bool {
         let expected = budget.alarms * self.seconds / budget.period.seconds();
         self.alarms > 0 && 1.0 - at_most(self.alarms - 1, expected) < 0.05
@@ -289,8 +309,8 @@ mod tests {
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1_442_695_040_888_963_407);
             let anomalous = ((state >> 11) as f64) < rate * (1_u64 << 53) as f64;
-            let heard = if anomalous { Observation::Anomalous } else { Observation::Normal };
-            let change = machine.observe(f64::from(clip), heard);
+            let observation = if anomalous { Observation::Anomalous } else { Observation::Normal };
+            let change = machine.observe(f64::from(clip), observation);
             alarms += u32::from(change.is_some_and(|change| change.to == AlarmState::Alarm));
         }
         let (simulated, exact) =
@@ -307,6 +327,17 @@ mod tests {
         for text in ["", "never", "0/day", "-1/day", "1 alarm per century", "inf/day"] {
             assert!(text.parse::<AlarmBudget>().is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn budgets_are_serialised_as_text() {
+        for text in ["1 alarm per month", "0.3 alarms per week"] {
+            let budget: AlarmBudget = text.parse().unwrap();
+            let json = serde_json::to_string(&budget).unwrap();
+            assert_eq!(json, format!("{text:?}"));
+            assert_eq!(serde_json::from_str::<AlarmBudget>(&json).unwrap(), budget);
+        }
+        assert!(serde_json::from_str::<AlarmBudget>(r#""0 alarms per day""#).is_err());
     }
 
     #[test]

@@ -48,7 +48,7 @@ impl Observation {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AlarmState {
-    /// Nothing was heard yet, or not for a while.
+    /// Nothing was observed yet, or not for a while.
     NoData,
     /// The model cannot decide yet.
     Learning,
@@ -83,7 +83,7 @@ pub struct Transition {
     pub from: AlarmState,
     /// The state after.
     pub to: AlarmState,
-    /// Whether people should be told: not while the alarm is shelved.
+    /// Whether people should be notified: not while the alarm is shelved.
     pub is_announced: bool,
 }
 
@@ -96,8 +96,8 @@ pub struct Transition {
 ///
 /// let rules = AlarmSettings { raise: 2, window: 3, clear: 2, ..Default::default() }.check()?;
 /// let mut alarm = AlarmMachine::new(rules);
-/// let heard = [Observation::Anomalous, Observation::Normal, Observation::Anomalous];
-/// for (clip, observation) in heard.into_iter().enumerate() {
+/// let observations = [Observation::Anomalous, Observation::Normal, Observation::Anomalous];
+/// for (clip, observation) in observations.into_iter().enumerate() {
 ///     alarm.observe(10.0 * clip as f64, observation);
 /// }
 /// assert_eq!(alarm.state(), AlarmState::Alarm);
@@ -116,11 +116,11 @@ pub struct AlarmMachine {
     is_raised: bool,
     is_acknowledged: bool,
     shelved_until: Option<f64>,
-    last_heard: Option<f64>,
+    last_observed: Option<f64>,
 }
 
 impl AlarmMachine {
-    /// A machine that has heard nothing.
+    /// A machine that has observed nothing.
     pub fn new(rules: AlarmRules) -> Self {
         Self {
             rules,
@@ -132,7 +132,7 @@ impl AlarmMachine {
             is_raised: false,
             is_acknowledged: false,
             shelved_until: None,
-            last_heard: None,
+            last_observed: None,
         }
     }
 
@@ -153,7 +153,7 @@ impl AlarmMachine {
 
     /// Takes in what one clip said; the state changed if something is returned.
     pub fn observe(&mut self, at: f64, observation: Observation) -> Option<Transition> {
-        self.last_heard = Some(at);
+        self.last_observed = Some(at);
         match observation {
             Observation::Normal | Observation::Anomalous => {
                 self.remember(observation == Observation::Anomalous);
@@ -174,7 +174,7 @@ impl AlarmMachine {
             self.shelved_until = None;
         }
         let patience = self.rules.settings().no_data_after_seconds;
-        if self.last_heard.is_some_and(|heard| at - heard > patience) {
+        if self.last_observed.is_some_and(|last| at - last > patience) {
             return self.enter(at, AlarmState::NoData);
         }
         if matches!(self.state, AlarmState::Normal | AlarmState::Alert | AlarmState::Alarm) {
@@ -232,7 +232,7 @@ impl AlarmMachine {
         }
     }
 
-    /// The state of a machine that can be heard.
+    /// The state of a machine whose clips can be judged.
     fn sounding_state(&self) -> AlarmState {
         if self.is_raised {
             AlarmState::Alarm
@@ -261,9 +261,9 @@ mod tests {
         settings.check().unwrap()
     }
 
-    fn hear(alarm: &mut AlarmMachine, from: f64, heard: &str) -> f64 {
+    fn observe_all(alarm: &mut AlarmMachine, from: f64, letters: &str) -> f64 {
         let mut at = from;
-        for letter in heard.chars() {
+        for letter in letters.chars() {
             let observation = match letter {
                 'a' => Observation::Anomalous,
                 's' => Observation::NotRunning,
@@ -281,13 +281,13 @@ mod tests {
     fn three_of_five_raise_and_five_clear() {
         let mut alarm = AlarmMachine::new(rules(AlarmSettings::default()));
         assert_eq!(alarm.state(), AlarmState::NoData);
-        let at = hear(&mut alarm, 0.0, "nanan");
+        let at = observe_all(&mut alarm, 0.0, "nanan");
         assert_eq!(alarm.state(), AlarmState::Alert);
-        let at = hear(&mut alarm, at, "a");
+        let at = observe_all(&mut alarm, at, "a");
         assert_eq!(alarm.state(), AlarmState::Alarm);
-        let at = hear(&mut alarm, at, "nnnn");
+        let at = observe_all(&mut alarm, at, "nnnn");
         assert_eq!(alarm.state(), AlarmState::Alarm);
-        hear(&mut alarm, at, "n");
+        observe_all(&mut alarm, at, "n");
         assert_eq!(alarm.state(), AlarmState::Normal);
     }
 
@@ -301,7 +301,7 @@ mod tests {
             ..Default::default()
         };
         let mut alarm = AlarmMachine::new(rules(settings));
-        let at = hear(&mut alarm, 0.0, "annnn");
+        let at = observe_all(&mut alarm, 0.0, "annnn");
         assert_eq!(alarm.state(), AlarmState::Alarm);
         let ended = alarm.acknowledge(at).unwrap();
         assert_eq!((ended.from, ended.to), (AlarmState::Alarm, AlarmState::Normal));
@@ -311,11 +311,11 @@ mod tests {
     fn a_stop_or_a_broken_microphone_does_not_forget_an_alarm() {
         let settings = AlarmSettings { raise: 1, window: 1, clear: 2, ..Default::default() };
         let mut alarm = AlarmMachine::new(rules(settings));
-        let at = hear(&mut alarm, 0.0, "as");
+        let at = observe_all(&mut alarm, 0.0, "as");
         assert_eq!(alarm.state(), AlarmState::NotRunning);
-        let at = hear(&mut alarm, at, "fn");
+        let at = observe_all(&mut alarm, at, "fn");
         assert_eq!(alarm.state(), AlarmState::Alarm);
-        hear(&mut alarm, at, "n");
+        observe_all(&mut alarm, at, "n");
         assert_eq!(alarm.state(), AlarmState::Normal);
     }
 
@@ -372,14 +372,14 @@ mod tests {
     proptest! {
         #[test]
         fn an_alarm_is_only_raised_by_m_anomalous_clips_in_the_last_n(
-            settings in settings(), heard in prop::collection::vec(any::<bool>(), 1..60),
+            settings in settings(), verdicts in prop::collection::vec(any::<bool>(), 1..60),
         ) {
             let mut alarm = AlarmMachine::new(rules(settings));
-            for (index, &anomalous) in heard.iter().enumerate() {
+            for (index, &anomalous) in verdicts.iter().enumerate() {
                 let observation = if anomalous { Observation::Anomalous } else { Observation::Normal };
                 let change = alarm.observe(index as f64, observation);
                 if change.is_some_and(|change| change.to == AlarmState::Alarm) {
-                    let window = &heard[(index + 1).saturating_sub(settings.window)..=index];
+                    let window = &verdicts[(index + 1).saturating_sub(settings.window)..=index];
                     prop_assert!(window.iter().filter(|&&anomalous| anomalous).count() >= settings.raise);
                 }
             }
@@ -406,11 +406,11 @@ mod tests {
 
         #[test]
         fn a_latched_alarm_never_ends_unacknowledged(
-            settings in settings(), heard in prop::collection::vec(any::<bool>(), 1..60),
+            settings in settings(), verdicts in prop::collection::vec(any::<bool>(), 1..60),
         ) {
             let mut alarm = AlarmMachine::new(rules(AlarmSettings { latch: Latch::Latching, ..settings }));
             let mut raised = false;
-            for (index, anomalous) in heard.into_iter().enumerate() {
+            for (index, anomalous) in verdicts.into_iter().enumerate() {
                 alarm.observe(index as f64, if anomalous { Observation::Anomalous } else { Observation::Normal });
                 prop_assert!(!raised || alarm.state() == AlarmState::Alarm);
                 raised |= alarm.state() == AlarmState::Alarm;

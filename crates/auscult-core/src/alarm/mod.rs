@@ -1,4 +1,4 @@
-//! 14. Alarms: verdicts over time, as a state machine without a clock.
+//! 13. Alarms: verdicts over time, as a state machine without a clock.
 //!
 //! A verdict is about one clip; an alarm is about the machine. Times are arguments in seconds of
 //! whatever clock the caller has; the same observations at the same times give the same states.

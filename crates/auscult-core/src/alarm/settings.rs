@@ -22,17 +22,17 @@ named_choices!(Latch, "latch", { SelfClearing => "self-clearing", Latching => "l
 pub struct AlarmSettings {
     /// Anomalous clips that raise an alarm (M) ...
     pub raise: usize,
-    /// ... among the last so many (N).
+    /// ... among this many of the last ones (N).
     pub window: usize,
     /// Normal clips in a row that clear it (K).
     pub clear: usize,
-    /// The raising condition must last so long.
+    /// How long the raising condition must last.
     pub on_delay_seconds: f64,
-    /// The clearing condition must last so long.
+    /// How long the clearing condition must last.
     pub off_delay_seconds: f64,
     /// Whether it ends by itself.
     pub latch: Latch,
-    /// Without an observation for so long there is no data.
+    /// Without an observation for longer than this there is no data.
     pub no_data_after_seconds: f64,
     /// Time from one clip to the next that the rule was chosen for: at another pace it keeps another
     /// budget. `None` if it was chosen for none.

@@ -5,8 +5,8 @@
 //! what it is judging; [`Standardisation::LeftOut`] is the honest twin.
 
 use crate::{
-    Beam, ClipVectors, Error, FittedBeam, Groups, Metric, References, Result, Scorer,
-    distance::Scaled, names::named_choices,
+    Beam, ClipVectors, Error, FittedBeam, Groups, Metric, References, Result, distance::Scaled,
+    names::named_choices,
 };
 
 /// Where mean and deviation of a domain's scores come from.
@@ -16,7 +16,7 @@ pub enum Standardisation {
     /// Left-out scores of the domain's references: a clip's score does not depend on other clips.
     #[default]
     LeftOut,
-    /// The scores of the batch at hand, as published: transductive, anomalies included.
+    /// The scores of the whole batch, as published: transductive, anomalies included.
     Batch,
     /// None: the smaller of the two raw scores.
     Raw,
@@ -40,7 +40,7 @@ impl DomainWise {
     ///
     /// # Errors
     ///
-    /// [`Error::EmptyDomain`] if one has no references, otherwise those of [`crate::Detector::fit`].
+    /// [`Error::EmptyDomain`] if one has no references, otherwise those of [`Beam::fit`].
     pub fn fit(beam: &Beam, source: References, target: References) -> Result<Self> {
         for (domain, references) in [("source", &source), ("target", &target)] {
             if references.is_empty() {
@@ -143,12 +143,13 @@ pub const TARGET_SHARE: f64 = 0.9;
 ///
 /// # Errors
 ///
-/// [`Error::Views`] or [`Error::VectorLength`] if the two sets have different vectors.
+/// [`Error::OtherFrontEnd`], [`Error::Views`] or [`Error::VectorLength`] if the two sets have different vectors.
 pub fn mix_memory(
     source: &References,
     target: &References,
     partners: Partners,
 ) -> Result<References> {
+    target.check_others(source)?;
     let mut mixed = target.clone();
     for index in 0..target.len() {
         let views: Option<Vec<_>> = target

@@ -7,9 +7,8 @@ use multiversion::multiversion;
 use super::BandFit;
 use crate::{
     BandScore, DensityRule,
-    copies::{PANEL, Row},
     memory::BandMemory,
-    outline::{GROUP, GroupRows, Outline},
+    nearest::{GROUP, GroupRows, Outline, PANEL, Row},
 };
 
 /// One band of one view with what fitting learnt about it.
@@ -191,7 +190,7 @@ fn are_ruled_out(squares: &Row, limits: &Row) -> bool {
     squares.iter().zip(limits).fold(true, |all, (square, limit)| all & (square >= limit))
 }
 
-/// The place of the smallest ratio by the copies; any place if none can be told.
+/// The place of the smallest ratio by the copies; any place if all are NaN.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
 fn promising(squares: &GroupRows, weights: &[Row]) -> usize {
     let (mut least, mut panels) = ([f32::INFINITY; PANEL], [0_u32; PANEL]);

@@ -9,7 +9,10 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{BandLayout, BandSettings, Combine, Error, Result, names::named_choices};
+use crate::{
+    BandLayout, BandSettings, Combine, Error, Result,
+    features::{MemberSettings, Normalisation},
+};
 
 /// The members of an ensemble, in the order of their parts of the axis.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -19,54 +22,6 @@ pub struct EnsembleSettings {
     pub members: Vec<MemberSettings>,
     /// How standardised scores become one.
     pub combine: Combine,
-}
-
-/// One member of an ensemble.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct MemberSettings {
-    /// What the member is called in explanations.
-    pub name: String,
-    /// Positions of the axis that are the member's.
-    pub positions: usize,
-    /// How they are cut.
-    pub bands: BandSettings,
-    /// Where they begin, if not after those of the member before: members may share positions.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub start: Option<usize>,
-    /// How its distances are normalised, if not as the detector says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub normalisation: Option<Normalisation>,
-}
-
-/// What becomes of the distances of one member.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Normalisation {
-    /// Plain distances.
-    Raw,
-    /// Local density normalisation, with the neighbours and the exponent of the detector.
-    Density,
-}
-
-named_choices!(Normalisation, "normalisation", { Raw => "raw", Density => "ldn" });
-
-/// What stands between the name of a member and its normalisation.
-pub const FORM_SEPARATOR: char = '@';
-
-impl MemberSettings {
-    /// The name with the normalisation, such as `ced@raw`, as users type it.
-    pub fn label(&self) -> String {
-        match self.normalisation {
-            None => self.name.clone(),
-            Some(form) => format!("{}{FORM_SEPARATOR}{form}", self.name),
-        }
-    }
-
-    /// Neighbours in its local scales, where the detector says `neighbours`.
-    pub(super) fn neighbours(&self, neighbours: usize) -> usize {
-        if self.normalisation == Some(Normalisation::Raw) { 0 } else { neighbours }
-    }
 }
 
 impl EnsembleSettings {

@@ -6,12 +6,9 @@ use crate::{
     DensityExponent, DensityRule, ScoreOf,
     density::{LocalScales, best_exponent},
     groups::Groups,
-    lists::Lists,
     memory::BandMemory,
-    pairs::{BandPairs, DistancesFrom, PairwiseDistances, RowBuffer},
+    nearest::{BandPairs, Buffers, DistancesFrom, Lists, PairwiseDistances, RowBuffer, Search},
     parallel,
-    search::Search,
-    spare::Buffers,
 };
 
 use super::{Beam, band::mean};

@@ -1,38 +1,44 @@
-//! 11. BEAM and AdaBEAM: nearest neighbours per band, normalised, aggregated and fused.
+//! 10. BEAM and AdaBEAM: nearest neighbours per band, normalised, aggregated and fused.
 
 mod band;
 mod ensemble;
 mod fit;
+mod overrides;
 mod settings;
 
 use std::ops::Range;
 
 use self::band::FittedBand;
-pub(crate) use self::{ensemble::Standardisation, fit::BandFit};
 pub use self::{
-    ensemble::{EnsembleSettings, FORM_SEPARATOR, MemberSettings, Normalisation},
+    ensemble::EnsembleSettings,
+    overrides::{BeamOverrides, OptionConflict},
     settings::{Beam, BeamSettings, Method, ScoreOf},
 };
+pub(crate) use self::{ensemble::Standardisation, fit::BandFit};
 use crate::{
-    BandScore, ClipScore, ClipVectors, Detector, Error, References, Result, Scorer, View,
-    ViewScore, groups::Groups, memory::BandMemory, pairs, parallel, spare::Buffers,
+    BandScore, ClipScore, ClipVectors, Error, References, Result, View, ViewScore,
+    groups::Groups,
+    memory::BandMemory,
+    nearest::{Buffers, bands_at_once},
+    parallel,
 };
 
-impl Detector for Beam {
-    type Fitted = FittedBeam;
-
-    fn fit(&self, references: References) -> Result<FittedBeam> {
+impl Beam {
+    /// Remembers the references.
+    ///
+    /// # Errors
+    ///
+    /// If there are no references, or they do not suit the settings.
+    pub fn fit(&self, references: References) -> Result<FittedBeam> {
         let groups = Groups::of(references.provenance());
         self.fit_with_groups(references, &groups)
     }
-}
 
-impl Beam {
     /// Fits with a choice of what leaves together in left-out scores.
     ///
     /// # Errors
     ///
-    /// As [`Detector::fit`], and [`Error::ReferenceCount`] if the groups are of another set.
+    /// As [`Beam::fit`], and [`Error::ReferenceCount`] if the groups are of another set.
     pub fn fit_with_groups(&self, references: References, groups: &Groups) -> Result<FittedBeam> {
         if groups.members().len() != references.len() {
             let (expected, got) = (references.len(), groups.members().len());
@@ -45,7 +51,7 @@ impl Beam {
         let views = self.prepare(&references)?;
         let mut fitted_views = Vec::with_capacity(views.len());
         let mut left_out_views = Vec::with_capacity(views.len());
-        let (buffers, at_once) = (Buffers::default(), pairs::bands_at_once(references.len()));
+        let (buffers, at_once) = (Buffers::default(), bands_at_once(references.len()));
         for (view, memories) in views {
             let matrix = references.matrix(view).unwrap_or_default();
             let fits: Vec<_> = (0..memories.len())
@@ -213,18 +219,26 @@ impl FittedBeam {
         ClipScore { value: f64::NAN, views: self.views.iter().map(view).collect() }
     }
 
+    /// Scores one clip.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`FittedBeam::score_into`].
+    pub fn score(&self, clip: &ClipVectors) -> Result<ClipScore> {
+        let mut score = self.new_score();
+        self.score_into(clip, &mut score)?;
+        Ok(score)
+    }
+
     /// Scores one clip into `score`, made by [`FittedBeam::new_score`]; allocates nothing.
     ///
     /// # Errors
     ///
-    /// [`Error::VectorLength`] or [`Error::Views`] if the clip's vectors are not those of the
-    /// references.
+    /// [`Error::OtherFrontEnd`], [`Error::VectorLength`] or [`Error::Views`] if the clip's vectors
+    /// are not those of the references.
     pub fn score_into(&self, clip: &ClipVectors, score: &mut ClipScore) -> Result<()> {
+        self.references.check_clip(clip)?;
         let axis_len = self.beam.layout.axis_len();
-        if clip.axis_len() != axis_len {
-            let got = clip.axis_len();
-            return Err(Error::VectorLength { what: "the clip", got, expected: axis_len });
-        }
         let settings = &self.beam.settings;
         for (fitted, out) in self.views.iter().zip(&mut score.views) {
             let (needed, got) = (self.views.len(), clip.views().len());
@@ -288,13 +302,5 @@ impl FittedBeam {
             FittedView { view, bands: memories.into_iter().zip(fits).map(band).collect() }
         });
         Ok(Self { views: views.collect(), beam, references, left_out, standardisation })
-    }
-}
-
-impl Scorer for FittedBeam {
-    fn score(&self, clip: &ClipVectors) -> Result<ClipScore> {
-        let mut score = self.new_score();
-        self.score_into(clip, &mut score)?;
-        Ok(score)
     }
 }

@@ -4,10 +4,11 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::{EnsembleSettings, MemberSettings};
+use super::EnsembleSettings;
 use crate::{
     BandLayout, BandSettings, Combine, DensityExponent, DensityRule, Metric, Result, View,
-    features::FrontEnd, names::named_choices,
+    features::{FrontEnd, MemberSettings},
+    names::named_choices,
 };
 
 /// The methods of the paper, by name.
@@ -37,7 +38,7 @@ pub enum ScoreOf {
     #[default]
     Distance,
     /// The mean of the band's own values: for front ends whose values say how abnormal a clip is,
-    /// such as the errors of a network. The references then only tell what is normal.
+    /// such as the errors of a network. The references then only show what is normal.
     Value,
 }
 
@@ -53,7 +54,7 @@ impl ScoreOf {
     }
 
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands out references")]
-    fn is_default(&self) -> bool {
+    pub(crate) fn is_default(&self) -> bool {
         *self == Self::default()
     }
 }
@@ -110,6 +111,13 @@ impl BeamSettings {
         let ensemble = EnsembleSettings { members, combine: Combine::Mean };
         let ensemble = (!ensemble.members.is_empty()).then_some(ensemble);
         Self { ensemble, ..Self::new(bands, views) }
+    }
+
+    /// These settings with the paper's bands, views and members of a method for a front end.
+    #[must_use]
+    pub fn with_method(self, method: Method, front_end: &dyn FrontEnd) -> Self {
+        let Self { bands, views, ensemble, .. } = Self::paper(method, front_end);
+        Self { bands, views, ensemble, ..self }
     }
 
     /// The paper's settings with these bands and views.

@@ -123,12 +123,12 @@ impl Calibration {
         Some(step * (above as f64 + (score - lower) / (upper - lower)))
     }
 
-    /// Whether the promise can be kept: the calibration is worth enough independent clips.
+    /// Whether the promise can be made: the calibration is worth enough independent clips.
     pub fn keeps(&self, promise: Promise) -> bool {
         promise.tail_share(self.effective).is_some()
     }
 
-    /// The score above which clips are anomalous under a promise that can be [kept](Self::keeps);
+    /// The score above which clips are anomalous under a promise that can be [made](Self::keeps);
     /// `None` if it cannot.
     pub fn promised_threshold(&self, promise: Promise) -> Option<f64> {
         Some(self.upper(promise.tail_share(self.effective)?))

@@ -17,7 +17,7 @@ impl Default for FalseAlarmRate {
     }
 }
 
-/// How sure a promise is about the one calibration set at hand, above 0 and below 1.
+/// How sure a promise is about this one calibration set, above 0 and below 1.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd, Serialize, Deserialize)]
 #[serde(try_from = "f64", into = "f64")]
 pub struct Confidence(f64);

@@ -34,7 +34,7 @@ pub enum Standing {
 /// Why a rate cannot be promised. It displays as a sentence without its full stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lack {
-    /// The promise that cannot be kept.
+    /// The promise that cannot be made.
     pub promise: Promise,
     /// Calibration scores there are.
     pub clips: usize,

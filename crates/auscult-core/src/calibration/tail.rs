@@ -82,7 +82,7 @@ impl Pareto {
         if mean <= 0.0 || gap <= 0.0 {
             return None;
         }
-        // A shape of 1 has no mean; the moments cannot tell heavier tails apart.
+        // A shape of 1 has no mean; the moments do not distinguish heavier tails.
         let shape = (2.0 - mean / gap).clamp(-2.0, 0.95);
         let scale = mean * (1.0 - shape);
         Some(Self { start, shape, scale, share: count as f64 / scores.len() as f64 })

@@ -2,12 +2,8 @@
 
 use std::sync::Arc;
 
-use super::{Axis, Extractor, FrontEnd, FrontEndIdentity};
-use crate::{
-    BandSettings, ClipVectors, Error, Result,
-    beam::{MemberSettings, Normalisation},
-    pooling::View,
-};
+use super::{Axis, Extractor, FrontEnd, FrontEndIdentity, MemberSettings};
+use crate::{BandSettings, ClipVectors, Error, Result, pooling::View};
 
 /// Front ends that score together; see [`crate::beam::EnsembleSettings`].
 ///
@@ -111,110 +107,6 @@ impl FrontEnd for Ensemble {
     }
 }
 
-/// A front end whose vectors several members score, each in its own form: with plain distances, or
-/// normalised by local density.
-///
-/// The vectors are computed and kept once; [`crate::beam::BeamSettings`] made for it have the members.
-///
-/// # Examples
-///
-/// ```
-/// use std::sync::Arc;
-/// use auscult_core::{
-///     BeamSettings, ClipSettings, Method, beam::Normalisation,
-///     features::{Forms, FrontEndSettings},
-/// };
-///
-/// let length = ClipSettings::default().check()?;
-/// let mfcc = FrontEndSettings::named("mfcc", None)?.build(length)?;
-/// let both = [Normalisation::Raw, Normalisation::Density].map(|form| (Arc::clone(&mfcc), Some(form)));
-/// let front_end = Forms::join(both.to_vec())?;
-/// assert_eq!(front_end.identity(), mfcc.identity());
-/// let detector = BeamSettings::paper(Method::Beam, &*front_end);
-/// assert_eq!(detector.ensemble.map(|ensemble| ensemble.members.len()), Some(2));
-/// # Ok::<(), auscult_core::Error>(())
-/// ```
-#[derive(Debug, Clone)]
-pub struct Forms {
-    front_end: Arc<dyn FrontEnd>,
-    members: Vec<MemberSettings>,
-}
-
-impl Forms {
-    /// Puts members together, each a front end and its form; equal front ends become one.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Setting`] with fewer than two members, or the same one twice.
-    pub fn join(
-        members: Vec<(Arc<dyn FrontEnd>, Option<Normalisation>)>,
-    ) -> Result<Arc<dyn FrontEnd>> {
-        let mut distinct: Vec<Arc<dyn FrontEnd>> = Vec::new();
-        let mut forms: Vec<(usize, Option<Normalisation>)> = Vec::new();
-        for (front_end, normalisation) in members {
-            let identity = front_end.identity();
-            let known = distinct.iter().position(|known| known.identity() == identity);
-            forms.push((known.unwrap_or(distinct.len()), normalisation));
-            if known.is_none() {
-                distinct.push(front_end);
-            }
-        }
-        let identities: Vec<FrontEndIdentity> =
-            distinct.iter().map(|front_end| front_end.identity()).collect();
-        let names = Ensemble::member_names(&identities);
-        let start = |index: usize| distinct[..index].iter().map(|one| one.axis().len()).sum();
-        let member = |&(index, normalisation): &(usize, _)| MemberSettings {
-            name: names[index].clone(),
-            positions: distinct[index].axis().len(),
-            bands: distinct[index].default_bands(),
-            start: Some(start(index)),
-            normalisation,
-        };
-        let settings: Vec<MemberSettings> = forms.iter().map(member).collect();
-        let repeated = settings.iter().enumerate().find(|(at, one)| settings[..*at].contains(one));
-        if let Some((_, member)) = repeated {
-            let (allowed, got) =
-                ("two different ones or more", format!("{} twice", member.label()));
-            return Err(Error::setting("front ends of an ensemble", allowed, got));
-        }
-        let shares = distinct.len() < settings.len();
-        let front_end: Arc<dyn FrontEnd> = match distinct.as_slice() {
-            [only] if shares => Arc::clone(only),
-            _ => Arc::new(Ensemble::new(distinct)?),
-        };
-        if !shares && settings.iter().all(|member| member.normalisation.is_none()) {
-            return Ok(front_end);
-        }
-        Ok(Arc::new(Self { front_end, members: settings }))
-    }
-}
-
-impl FrontEnd for Forms {
-    fn identity(&self) -> FrontEndIdentity {
-        self.front_end.identity()
-    }
-
-    fn axis(&self) -> &Axis {
-        self.front_end.axis()
-    }
-
-    fn views(&self) -> &'static [View] {
-        self.front_end.views()
-    }
-
-    fn default_bands(&self) -> BandSettings {
-        self.front_end.default_bands()
-    }
-
-    fn members(&self) -> Vec<MemberSettings> {
-        self.members.clone()
-    }
-
-    fn extractor(&self) -> Box<dyn Extractor> {
-        self.front_end.extractor()
-    }
-}
-
 struct EnsembleExtractor {
     parts: Vec<(Box<dyn Extractor>, ClipVectors)>,
 }
@@ -222,8 +114,8 @@ struct EnsembleExtractor {
 impl Extractor for EnsembleExtractor {
     /// Members have frames of different lengths in time: there are no common ones.
     fn for_each_frame(&mut self, _: &[f32], _: &mut dyn FnMut(&[f32])) -> Result<()> {
-        let reason = "several front ends have no common frames; ask for the mean or max view, or \
-                      for one front end";
+        let reason = "several front ends have no common frames; use the mean or max view, or one \
+                      front end";
         Err(Error::FrontEnd { reason: reason.to_owned() })
     }
 

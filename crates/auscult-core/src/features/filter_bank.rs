@@ -206,30 +206,12 @@ impl FilterBank {
         let samples = &samples[..samples.len().min(self.clip_len)];
         for first in (0..self.frame_count).step_by(LANES) {
             let count = LANES.min(self.frame_count - first);
-            sink(self.batch(self.framing, samples, first, count, buffers), count);
+            self.batch_power(samples, first, count, buffers);
+            let FilterBankBuffers { power, energies, .. } = &mut *buffers;
+            self.filters.apply(power, energies);
+            self.recipe.compression.apply(energies);
+            sink(energies, count);
         }
-    }
-
-    /// The compressed energies of `count` frames from `first` on, for any cutting of the same
-    /// frame length.
-    pub(super) fn batch<'a>(
-        &self,
-        framing: Framing,
-        samples: &[f32],
-        first: usize,
-        count: usize,
-        buffers: &'a mut FilterBankBuffers,
-    ) -> &'a mut [Lanes] {
-        self.batch_power(framing, samples, first, count, buffers);
-        let FilterBankBuffers { power, energies, .. } = buffers;
-        self.filters.apply(power, energies);
-        self.recipe.compression.apply(energies);
-        energies
-    }
-
-    /// How clips are cut into frames.
-    pub(super) fn framing(&self) -> Framing {
-        self.framing
     }
 
     /// Calls `sink` with the compressed energies of each frame, written into `frame`.
@@ -251,14 +233,13 @@ impl FilterBank {
     /// Power spectra of the frames from `first` on.
     fn batch_power(
         &self,
-        framing: Framing,
         samples: &[f32],
         first: usize,
         count: usize,
         buffers: &mut FilterBankBuffers,
     ) {
         let Recipe { scale, conditioning, .. } = self.recipe;
-        let frame_len = framing.frame_len;
+        let framing = self.framing;
         let FilterBankBuffers { span, pairs, single, power, .. } = buffers;
         match &self.spectrum {
             Spectrum::Batch(plan) => {
@@ -268,7 +249,7 @@ impl FilterBank {
             }
             Spectrum::Single(plan) => {
                 for lane in 0..count {
-                    let (frame, beyond) = single.input.split_at_mut(frame_len);
+                    let (frame, beyond) = single.input.split_at_mut(framing.frame_len);
                     framing.copy_frame(samples, first + lane, frame);
                     let offset = conditioning.apply(frame) * scale;
                     for (value, weight) in frame.iter_mut().zip(&self.window) {

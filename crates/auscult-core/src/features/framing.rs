@@ -257,7 +257,7 @@ fn centre(offsets: &Lanes, window: &[f32], rows: &mut [Lanes]) {
 /// Takes the means and a share of the sample before it from every sample, and windows it.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
 fn emphasise(means: &Lanes, window: &[f32], rows: &mut [Lanes]) {
-    // Backwards, so that each row still sees the one before it as it was.
+    // Backwards, so that each row still sees the one before it unchanged.
     for at in (1..rows.len().min(window.len())).rev() {
         let (before, row) = rows.split_at_mut(at);
         emphasise_row(&mut row[0], &before[at - 1], means, window[at]);

@@ -3,11 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Axis, Extractor, FrameStream, FrontEnd, FrontEndIdentity,
+    Axis, Extractor, FrontEnd, FrontEndIdentity,
     filter_bank::{FilterBank, FilterBankBuffers, INT16_SCALE, Recipe},
     framing::Window,
     identity_of,
-    stream::Ending,
 };
 use crate::{BandSettings, ClipLength, Result, names::named_choices, pooling::View};
 
@@ -108,19 +107,6 @@ impl LogMel {
             _ => 0,
         };
         Ok(Self { settings: *settings, bank, axis, padding_frames })
-    }
-}
-
-impl LogMel {
-    /// Frames of a sound without an end, as they become known; see [`FrameStream`].
-    pub fn stream(&self) -> FrameStream {
-        let ending = match self.settings.convention.standardisation() {
-            None => Ending::LogMel,
-            Some(Standardisation { mean, spread }) => {
-                Ending::Standardised { mean, divisor: 2.0 * spread }
-            }
-        };
-        FrameStream::new(self.bank.clone(), ending)
     }
 }
 

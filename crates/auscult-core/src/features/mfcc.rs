@@ -3,12 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Axis, Extractor, FrameStream, FrontEnd, FrontEndIdentity,
+    Axis, Extractor, FrontEnd, FrontEndIdentity,
     cosine::CosineTransform,
     filter_bank::{Compression, FilterBank, FilterBankBuffers, INT16_SCALE, Recipe},
     identity_of,
     lanes::{LANES, Lanes, take_lane},
-    stream::Ending,
 };
 use crate::{BandSettings, ClipLength, Error, Result, names::named_choices, pooling::View};
 
@@ -103,21 +102,6 @@ impl Mfcc {
         let transform = CosineTransform::new(settings.coefficients, bank.bins(), lifter);
         let axis = Axis::cepstrum(settings.coefficients);
         Ok(Self { settings: *settings, bank, axis, transform })
-    }
-
-    /// Frames of a sound without an end, as they become known; see [`FrameStream`].
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Setting`] for librosa's convention: its floor is 80 dB below the loudest value of
-    /// the whole clip, which a stream does not know.
-    pub fn stream(&self) -> Result<FrameStream> {
-        let (convention, count) = (self.settings.convention, self.settings.coefficients);
-        if convention == MfccConvention::Librosa {
-            let allowed = "any but librosa, whose floor needs the whole clip";
-            return Err(Error::setting("MFCC convention of a stream", allowed, convention));
-        }
-        Ok(FrameStream::new(self.bank.clone(), Ending::Cepstra(self.transform.clone(), count)))
     }
 }
 

@@ -16,10 +16,10 @@ mod log_mel;
 mod logarithm;
 mod lpc;
 mod mel;
+mod members;
 mod mfcc;
 mod registry;
 mod spectrum;
-mod stream;
 
 use std::{fmt, sync::Arc};
 
@@ -27,16 +27,15 @@ use serde::{Deserialize, Serialize};
 
 pub use self::{
     axis::{Axis, AxisMeaning, AxisPart, Level},
-    ensemble::{Ensemble, Forms, SEPARATOR},
+    ensemble::{Ensemble, SEPARATOR},
     log_mel::{LogMel, LogMelConvention, LogMelSettings},
     lpc::{Lpc, LpcConvention, LpcSettings},
+    members::{FORM_SEPARATOR, MemberForms, MemberSettings, Normalisation},
     mfcc::{Mfcc, MfccConvention, MfccSettings},
     registry::{FrontEndSource, FrontEnds},
-    stream::FrameStream,
 };
 use crate::{
     BandSettings, ClipLength, Error, Result,
-    beam::MemberSettings,
     pooling::{ClipVectors, Pooling, View},
 };
 
@@ -82,8 +81,8 @@ pub trait Extractor: Send {
     ///
     /// # Errors
     ///
-    /// Those of [`Extractor::for_each_frame`], and [`Error::NotFinite`] if a feature is NaN or
-    /// infinite.
+    /// Those of [`Extractor::for_each_frame`], [`Error::NotFinite`] if a feature is NaN or infinite,
+    /// [`Error::VectorLength`] if a frame is not as long as `vectors`, and [`Error::NoFrames`].
     fn extract_into(&mut self, samples: &[f32], vectors: &mut ClipVectors) -> Result<()> {
         let mut pooling = Pooling::start(vectors);
         self.for_each_frame(samples, &mut |frame| pooling.add(frame))?;
@@ -104,6 +103,27 @@ impl FrontEndIdentity {
     /// The members of an ensemble; `None` for a single front end.
     pub fn members(&self) -> Option<Vec<Self>> {
         serde_json::from_value(self.settings.get("members")?.clone()).ok()
+    }
+
+    /// Refuses `got` where `expected` is compared; what was made by hand has neither.
+    pub(crate) fn check_same(expected: Option<&Arc<Self>>, got: Option<&Arc<Self>>) -> Result<()> {
+        match (expected, got) {
+            (Some(expected), Some(got)) if !Arc::ptr_eq(expected, got) => expected.check(got),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses another front end than this one.
+    pub(crate) fn check(&self, got: &Self) -> Result<()> {
+        if self == got {
+            return Ok(());
+        }
+        let (mut expected, mut given) = (self.to_string(), got.to_string());
+        if expected == given {
+            expected = format!("{expected} {}", self.settings);
+            given = format!("{given} {}", got.settings);
+        }
+        Err(Error::OtherFrontEnd { expected, got: given })
     }
 }
 

@@ -69,7 +69,7 @@ impl FrontEnds {
         length: ClipLength,
     ) -> Result<Arc<dyn FrontEnd>> {
         if let Some(members) = identity.members() {
-            // Members are no ensembles themselves, or a damaged file could nest them for ever.
+            // A member is never an ensemble: otherwise a damaged file could nest them without end.
             if members.iter().any(|member| member.members().is_some()) {
                 let reason = format!("front end {} has ensembles as members", identity.name);
                 return Err(Error::DamagedModel { reason });

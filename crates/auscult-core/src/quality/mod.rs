@@ -1,6 +1,6 @@
 //! 1. Input quality: what the samples say about the recording, apart from the machine.
 //!
-//! Nothing here changes a score. A remark tells what to look at before a verdict is believed:
+//! Nothing here changes a score. A remark says what to look at before a verdict is believed:
 //! gain, cable, sample rate.
 
 mod remarks;

@@ -1,4 +1,4 @@
-//! What is worth a look before a verdict is believed, in words.
+//! What is worth a look before a verdict is believed, as sentences.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ pub enum Remark {
     Clipped(f64),
     /// A constant is added to the signal.
     Offset(f64),
-    /// The signal stands still: how often, and how long together.
+    /// The signal stands still: how often, and how long in total.
     Dropouts(usize, f64),
     /// Much of the energy is in lines of a mains frequency.
     Hum(Hum),
@@ -66,7 +66,7 @@ impl ClipQuality {
         .flatten()
     }
 
-    /// A remark if silence fills a noticeable part of a clip of so many seconds.
+    /// A remark if silence fills a noticeable part of a clip of `clip_seconds` seconds.
     pub fn shortness(&self, clip_seconds: f64) -> Option<Remark> {
         (self.seconds < WHOLE_SHARE * clip_seconds)
             .then_some(Remark::Short(self.seconds, clip_seconds))
@@ -74,7 +74,7 @@ impl ClipQuality {
 }
 
 impl Remark {
-    /// One word or two, for tables and counts.
+    /// A short name for tables and counts.
     pub fn name(self) -> &'static str {
         match self {
             Self::Quiet(_) => "quiet",
@@ -109,7 +109,7 @@ impl fmt::Display for Remark {
             ),
             Self::Dropouts(count, seconds) => write!(
                 formatter,
-                "dropouts: the signal stands still {count} times, {seconds:.2} s together; check the cable and the recorder's load"
+                "dropouts: the signal stands still {count} times, {seconds:.2} s in total; check the cable and the recorder's load"
             ),
             Self::Hum(hum) => write!(
                 formatter,
@@ -125,7 +125,7 @@ impl fmt::Display for Remark {
             Self::Short(seconds, clip_seconds) => write!(
                 formatter,
                 "short: {seconds:.1} s of sound, silence fills the clip up to {clip_seconds:.1} s; its score says \
-                 little unless the references are as short: record longer, or fit shorter clips (--clip-seconds)"
+                 little unless the references are as short: record longer, or fit shorter clips"
             ),
             Self::Loudness(decibels) => {
                 let (than, reference) =

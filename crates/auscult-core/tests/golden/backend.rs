@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use auscult_core::{
     BandLayout, BandSettings, Beam, BeamSettings, ClipVectors, Combine, DensityRule, Groups,
-    Metric, Provenance, References, Scorer, View,
+    Metric, Provenance, References, View,
     baselines::genrep::{DomainWise, Partners, Standardisation, mix_memory},
 };
 use auscult_testing::golden::read_npy;

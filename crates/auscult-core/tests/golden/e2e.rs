@@ -3,8 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use auscult_core::{
-    BeamSettings, ClipSettings, ClipVectors, Detector, FrontEndSettings, Method, Provenance,
-    References, Scorer,
+    BeamSettings, ClipSettings, ClipVectors, FrontEndSettings, Method, Provenance, References,
 };
 use auscult_testing::golden::read_wav_pcm16;
 use libtest_mimic::{Failed, Trial};
@@ -74,7 +73,7 @@ fn check(
     let settings = BeamSettings { neighbours: neighbours.parse()?, ..settings };
     let mut extractor = front_end.extractor();
     let mut vectors = ClipVectors::for_front_end(&*front_end);
-    let mut references = References::new(front_end.views(), front_end.axis().len());
+    let mut references = References::for_front_end(&*front_end);
     for path in entries(train) {
         extractor.extract_into(&read_wav_pcm16(&path)?, &mut vectors)?;
         references.push(&vectors, Provenance::of(path.display().to_string()))?;

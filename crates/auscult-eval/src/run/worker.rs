@@ -284,7 +284,7 @@ impl Work<'_> {
             .collect();
         let gather = |features: &Features, vectors: &[std::result::Result<ClipVectors, String>]| {
             let front_end = features.front_end();
-            let mut references = References::new(front_end.views(), front_end.axis().len());
+            let mut references = References::for_front_end(&**front_end);
             for &at in &train {
                 let domain = all[at].domain.map(|domain| domain.name().to_owned());
                 let provenance = Provenance { domain, ..Provenance::of(&*all[at].name) };

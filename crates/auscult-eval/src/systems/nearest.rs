@@ -1,7 +1,7 @@
 //! Nearest references: global matching, BEAM, AdaBEAM, and GenRep's two memories.
 
 use auscult_core::{
-    Beam, FittedBeam, FrontEnd, Groups, References, Scorer,
+    Beam, FittedBeam, FrontEnd, Groups, References,
     baselines::genrep::{DomainWise, Partners, mix_memory},
 };
 use rayon::prelude::*;

@@ -1,8 +1,8 @@
 //! 3. A study: how well a candidate tells changed clips from unchanged ones it has not heard.
 
 use auscult_core::{
-    ClipLength, ClipSettings, ClipVectors, Detector, Extractor, FittedBeam, FrontEnd,
-    FrontEndIdentity, Groups, Provenance, References, memory, random::Random,
+    ClipLength, ClipSettings, ClipVectors, Extractor, FittedBeam, FrontEnd, FrontEndIdentity,
+    Groups, Provenance, References, memory, random::Random,
 };
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};

@@ -12,7 +12,10 @@ use auscult_eval::datasets::{Archives, Dataset, DatasetClip, Split, empty_folder
 use auscult_finetune::{ClipOrigin, LabelledClips};
 use clap::ValueEnum;
 
-use crate::args::{LabelName, TrainArguments};
+use crate::{
+    args::{LabelName, TrainArguments},
+    context::Context,
+};
 
 /// Normal training clips of a data set.
 pub(super) struct Labelled {

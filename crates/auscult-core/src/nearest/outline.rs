@@ -3,11 +3,11 @@
 
 use multiversion::{multiversion, target::target_cfg_f};
 
-use crate::{
+use super::{
     copies::{Centre, Copies, CopyFacts, Line, PANEL, ROUNDING, Row},
-    distance::Scaled,
     spare::Spare,
 };
+use crate::distance::Scaled;
 
 /// Copies of all references of one band.
 ///

@@ -8,7 +8,7 @@ use std::{
 
 use auscult_kernels::PairLane;
 
-use crate::copies::Line;
+use super::copies::Line;
 
 /// What the fits of several bands share, one after the other.
 #[derive(Debug, Default)]

@@ -2,7 +2,7 @@
 
 use multiversion::{multiversion, target::target_cfg_f};
 
-use crate::copies::{Line, PANEL};
+use super::copies::{Line, PANEL};
 
 /// One sum for each reference of a panel and each of two others.
 pub(crate) type Products = auscult_kernels::PanelProducts;

@@ -13,11 +13,8 @@ use std::ops::Range;
 use auscult_kernels::{Isa, turn};
 use multiversion::multiversion;
 
-use crate::{
-    distance::Scaled,
-    parallel,
-    spare::{Lent, Spare},
-};
+use super::spare::{Lent, Spare};
+use crate::{distance::Scaled, parallel};
 
 /// References side by side.
 pub(crate) const PANEL: usize = 16;

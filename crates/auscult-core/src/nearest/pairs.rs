@@ -6,16 +6,14 @@
 use auscult_kernels::{Isa, turn};
 use multiversion::multiversion;
 
-use crate::{
-    Metric,
+use super::{
     copies::{Copies, PANEL, ROUNDING, Row},
-    memory::BandMemory,
     panels::{Numbers, Panel},
-    parallel,
     products::Products,
     search::Values,
     spare::{Buffers, Lent},
 };
+use crate::{Metric, memory::BandMemory, parallel};
 
 /// Distances among some references.
 pub(crate) trait PairwiseDistances: Sync {

@@ -3,7 +3,7 @@
 use auscult_kernels::{Isa, PANEL_LIMIT, PANEL_PAIRS, PairLane, has_fast_pairs, multiply_panels};
 use multiversion::multiversion;
 
-use crate::{
+use super::{
     copies::{Copies, Line, PANEL, ROUNDING, Row},
     products::{Products, multiply},
     spare::{Buffers, Lent},

@@ -1,0 +1,160 @@
+//! The members of an ensemble: which part of the axis each scores, and in which form.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Axis, Ensemble, Extractor, FrontEnd, FrontEndIdentity};
+use crate::{BandSettings, Error, Result, names::named_choices, pooling::View};
+
+/// One member of an ensemble.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MemberSettings {
+    /// What the member is called in explanations.
+    pub name: String,
+    /// Positions of the axis that are the member's.
+    pub positions: usize,
+    /// How they are cut.
+    pub bands: BandSettings,
+    /// Where they begin, if not after those of the member before: members may share positions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start: Option<usize>,
+    /// How its distances are normalised, if not as the detector says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub normalisation: Option<Normalisation>,
+}
+
+/// What becomes of the distances of one member.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Normalisation {
+    /// Plain distances.
+    Raw,
+    /// Local density normalisation, with the neighbours and the exponent of the detector.
+    Density,
+}
+
+named_choices!(Normalisation, "normalisation", { Raw => "raw", Density => "ldn" });
+
+/// What stands between the name of a member and its normalisation.
+pub const FORM_SEPARATOR: char = '@';
+
+impl MemberSettings {
+    /// The name with the normalisation, such as `ced@raw`, as users type it.
+    pub fn label(&self) -> String {
+        match self.normalisation {
+            None => self.name.clone(),
+            Some(form) => format!("{}{FORM_SEPARATOR}{form}", self.name),
+        }
+    }
+
+    /// Neighbours in its local scales, where the detector says `neighbours`.
+    pub(crate) fn neighbours(&self, neighbours: usize) -> usize {
+        if self.normalisation == Some(Normalisation::Raw) { 0 } else { neighbours }
+    }
+}
+
+/// A front end whose vectors several members score, each in its own form: with plain distances, or
+/// normalised by local density.
+///
+/// The vectors are computed and stored once; [`crate::beam::BeamSettings`] made for it have the members.
+///
+/// # Examples
+///
+/// ```
+/// use std::sync::Arc;
+/// use auscult_core::{
+///     BeamSettings, ClipSettings, Method,
+///     features::{FrontEndSettings, MemberForms, Normalisation},
+/// };
+///
+/// let length = ClipSettings::default().check()?;
+/// let mfcc = FrontEndSettings::named("mfcc", None)?.build(length)?;
+/// let both = [Normalisation::Raw, Normalisation::Density].map(|form| (Arc::clone(&mfcc), Some(form)));
+/// let front_end = MemberForms::join(both.to_vec())?;
+/// assert_eq!(front_end.identity(), mfcc.identity());
+/// let detector = BeamSettings::paper(Method::Beam, &*front_end);
+/// assert_eq!(detector.ensemble.map(|ensemble| ensemble.members.len()), Some(2));
+/// # Ok::<(), auscult_core::Error>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct MemberForms {
+    front_end: Arc<dyn FrontEnd>,
+    members: Vec<MemberSettings>,
+}
+
+impl MemberForms {
+    /// Puts members together, each a front end and its form; equal front ends become one.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] with fewer than two members, or the same one twice.
+    pub fn join(
+        members: Vec<(Arc<dyn FrontEnd>, Option<Normalisation>)>,
+    ) -> Result<Arc<dyn FrontEnd>> {
+        let mut distinct: Vec<Arc<dyn FrontEnd>> = Vec::new();
+        let mut forms: Vec<(usize, Option<Normalisation>)> = Vec::new();
+        for (front_end, normalisation) in members {
+            let identity = front_end.identity();
+            let known = distinct.iter().position(|known| known.identity() == identity);
+            forms.push((known.unwrap_or(distinct.len()), normalisation));
+            if known.is_none() {
+                distinct.push(front_end);
+            }
+        }
+        let identities: Vec<FrontEndIdentity> =
+            distinct.iter().map(|front_end| front_end.identity()).collect();
+        let names = Ensemble::member_names(&identities);
+        let start = |index: usize| distinct[..index].iter().map(|one| one.axis().len()).sum();
+        let member = |&(index, normalisation): &(usize, _)| MemberSettings {
+            name: names[index].clone(),
+            positions: distinct[index].axis().len(),
+            bands: distinct[index].default_bands(),
+            start: Some(start(index)),
+            normalisation,
+        };
+        let settings: Vec<MemberSettings> = forms.iter().map(member).collect();
+        let repeated = settings.iter().enumerate().find(|(at, one)| settings[..*at].contains(one));
+        if let Some((_, member)) = repeated {
+            let (allowed, got) =
+                ("two different ones or more", format!("{} twice", member.label()));
+            return Err(Error::setting("front ends of an ensemble", allowed, got));
+        }
+        let shares = distinct.len() < settings.len();
+        let front_end: Arc<dyn FrontEnd> = match distinct.as_slice() {
+            [only] if shares => Arc::clone(only),
+            _ => Arc::new(Ensemble::new(distinct)?),
+        };
+        if !shares && settings.iter().all(|member| member.normalisation.is_none()) {
+            return Ok(front_end);
+        }
+        Ok(Arc::new(Self { front_end, members: settings }))
+    }
+}
+
+impl FrontEnd for MemberForms {
+    fn identity(&self) -> FrontEndIdentity {
+        self.front_end.identity()
+    }
+
+    fn axis(&self) -> &Axis {
+        self.front_end.axis()
+    }
+
+    fn views(&self) -> &'static [View] {
+        self.front_end.views()
+    }
+
+    fn default_bands(&self) -> BandSettings {
+        self.front_end.default_bands()
+    }
+
+    fn members(&self) -> Vec<MemberSettings> {
+        self.members.clone()
+    }
+
+    fn extractor(&self) -> Box<dyn Extractor> {
+        self.front_end.extractor()
+    }
+}
