@@ -83,6 +83,15 @@ pub enum Error {
         /// What is wrong, and what to do.
         reason: String,
     },
+    /// The manifest is Parquet and this build cannot read it.
+    #[error(
+        "{input}: reading Parquet is not part of this build; use one built with the cargo feature \
+         `parquet`, or save the list as CSV"
+    )]
+    NoParquet {
+        /// The manifest as the user knows it.
+        input: String,
+    },
     /// The input holds no byte at all.
     #[error("{input}: the file is empty (0 bytes); record or copy it again")]
     EmptyFile {

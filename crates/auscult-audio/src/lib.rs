@@ -5,7 +5,9 @@
 // 1. What the user typed becomes a list of sources; a manifest is such a list in a file.
 mod source;
 
-mod manifest;
+pub mod manifest;
+
+mod label;
 
 // 2. How the sources are to be read.
 mod settings;
@@ -50,8 +52,9 @@ pub use clips::{ClipReader, StreamFacts};
 pub use cut::{AudioClip, Extent};
 pub use error::{Error, Result};
 pub use header::check_header;
+pub use label::{Label, UnknownLabel};
 pub use settings::{
     CheckedReadSettings, ClipRange, MAX_CLIP_SAMPLE_RATE, MAX_CLIP_SECONDS, MAX_SAMPLE_RATE,
     MIN_SAMPLE_RATE, ReadSettings,
 };
-pub use source::{Expanded, Label, Location, Source, expand, is_sound_file};
+pub use source::{Expanded, Location, Source, expand, is_sound_file};

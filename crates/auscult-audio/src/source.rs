@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
 
-use crate::{Error, Result, manifest};
+use crate::manifest::{Format, Manifest, Row};
+use crate::{Error, Label, Result, UnknownLabel};
 
 /// The extensions taken from folders, in lower case.
 const EXTENSIONS: &[&str] = &[
@@ -45,44 +46,10 @@ pub struct Source {
     pub visit: Option<String>,
     /// The domain named in a manifest.
     pub domain: Option<String>,
-    /// What a manifest says the machine was like.
-    pub truth: Option<Label>,
+    /// What a manifest says it is, or the text there that is not a label.
+    pub truth: Option<std::result::Result<Label, UnknownLabel>>,
     /// Whether a manifest keeps it for testing (`split` is `test`): nothing is to be learnt from it.
     pub is_for_test: bool,
-}
-
-/// A label of a data set.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Label {
-    /// `normal`, `ok`, `good`, `healthy`, `false` or 0.
-    Normal,
-    /// `anomaly`, `anomalous`, `abnormal`, `fault`, `faulty`, `ng`, `true` or 1.
-    Anomalous,
-    /// Another word.
-    Unknown(String),
-}
-
-impl From<String> for Label {
-    fn from(text: String) -> Self {
-        let is_one_of = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
-        if is_one_of(&["normal", "ok", "good", "healthy", "false", "0", "0.0"]) {
-            Self::Normal
-        } else if is_one_of(&[
-            "anomaly",
-            "anomalous",
-            "abnormal",
-            "fault",
-            "faulty",
-            "ng",
-            "true",
-            "1",
-            "1.0",
-        ]) {
-            Self::Anomalous
-        } else {
-            Self::Unknown(text)
-        }
-    }
 }
 
 impl Source {
@@ -109,7 +76,7 @@ pub struct Expanded {
 ///
 /// An input is a file (taken whatever its extension), a folder (searched with all
 /// its sub-folders for known extensions, hidden files left out), a manifest
-/// (`.csv`, `.jsonl`, `.ndjson`), a glob pattern (if no file has that literal name)
+/// (`.csv`, `.jsonl`, `.ndjson`, `.parquet`), a glob pattern (if no file has that literal name)
 /// or `-` for standard input. A file in a sub-folder of a given folder gets the
 /// first folder name below the given one as its visit. Of several given folders, as
 /// a shell makes of `recordings/*/`, each is the visit of the files right in it.
@@ -153,12 +120,41 @@ fn expand_standard_input(expanded: &mut Expanded) -> Result<()> {
 fn expand_path(path: &Path, expanded: &mut Expanded) -> Result<()> {
     if path.is_dir() {
         expand_folder(path, expanded)
-    } else if let Some(kind) = manifest::Kind::of(path) {
-        manifest::read(path, kind, expanded)
+    } else if Format::of(path).is_some() {
+        expand_manifest(path, expanded)
     } else {
         expanded.sources.push(Source::new(Location::File(path.to_owned())));
         Ok(())
     }
+}
+
+fn expand_manifest(path: &Path, expanded: &mut Expanded) -> Result<()> {
+    let mut manifest = Manifest::open(path)?;
+    for row in std::mem::take(&mut manifest.rows) {
+        match row.and_then(|row| listed_source(row, &manifest)) {
+            Ok(source) => expanded.sources.push(source),
+            Err(problem) => expanded.problems.push(problem),
+        }
+    }
+    Ok(())
+}
+
+/// The source a row names, if its file is there.
+fn listed_source(row: Row, manifest: &Manifest) -> Result<Source> {
+    let problem = match row.path.metadata() {
+        Ok(found) if found.is_dir() => Error::IsFolder { input: row.path.display().to_string() },
+        Ok(_) => {
+            return Ok(Source {
+                visit: row.visit,
+                domain: row.domain,
+                truth: row.label,
+                is_for_test: row.split.is_some_and(|split| split.eq_ignore_ascii_case("test")),
+                ..Source::new(Location::File(row.path))
+            });
+        }
+        Err(error) => Error::from_io(&row.path, error),
+    };
+    Err(manifest.row_refused(row.line, problem.to_string()))
 }
 
 fn expand_folder(folder: &Path, expanded: &mut Expanded) -> Result<()> {

@@ -236,15 +236,11 @@ pub(crate) fn expand_normal(
         "the manifest keeps every recording for testing; set split to train where one may be learnt from"
     );
     let all = sources.len();
-    sources.retain(|source| source.truth != Some(Label::Anomalous));
+    sources.retain(|source| source.truth != Some(Ok(Label::Anomaly)));
     let anomalous = all - sources.len();
     sources.retain(|source| {
-        let Some(Label::Unknown(label)) = &source.truth else { return true };
-        let known = "label it normal or anomaly";
-        printer.problem(format!(
-            "skipped {}: the label {label:?} is not known; {known}",
-            source.label
-        ));
+        let Some(Err(unknown)) = &source.truth else { return true };
+        printer.problem(format!("skipped {}: {unknown}", source.label));
         problems += 1;
         false
     });

@@ -91,9 +91,24 @@ pub enum Error {
         /// What went wrong.
         reason: String,
     },
+    /// Sound or a list of recordings cannot be read.
+    #[error(transparent)]
+    Audio(auscult_audio::Error),
     /// The core refused.
     #[error(transparent)]
     Core(#[from] auscult_core::Error),
+}
+
+/// A row of a manifest is a line of a table.
+impl From<auscult_audio::Error> for Error {
+    fn from(error: auscult_audio::Error) -> Self {
+        match error {
+            auscult_audio::Error::ManifestRow { manifest, line, reason } => {
+                Self::Table { path: manifest.into(), line, reason }
+            }
+            other => Self::Audio(other),
+        }
+    }
 }
 
 impl Error {

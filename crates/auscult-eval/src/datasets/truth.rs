@@ -101,7 +101,7 @@ impl Truth {
                 [name] => (*name).clone_into(&mut machine),
                 [hidden, _, label, ..] => {
                     let key = key(&machine, hidden);
-                    let label = Label::parse(label);
+                    let label = label.parse().ok();
                     let (Some(key), Some(label)) = (key, label) else {
                         return Err(wrong(path, index, line));
                     };
