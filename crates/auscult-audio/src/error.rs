@@ -205,6 +205,9 @@ pub enum Error {
         /// What is allowed.
         allowed: String,
     },
+    /// The sample rate or the length of clips is outside its range.
+    #[error(transparent)]
+    Clip(#[from] auscult_core::Error),
     /// The rates cannot be converted into each other.
     #[error("cannot resample from {from} Hz to {to} Hz: {reason}; convert the file first")]
     Resample {

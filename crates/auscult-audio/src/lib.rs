@@ -9,6 +9,14 @@ pub mod manifest;
 
 mod label;
 
+mod walk;
+
+mod extensions;
+
+mod notes;
+
+mod recorded;
+
 // 2. How the sources are to be read.
 mod settings;
 
@@ -38,6 +46,8 @@ mod cut;
 
 mod clips;
 
+mod live;
+
 // 9. A file is looked at without reading its sound.
 mod header;
 
@@ -51,10 +61,14 @@ pub use channels::{ChannelRule, MAX_CHANNELS};
 pub use clips::{ClipReader, StreamFacts};
 pub use cut::{AudioClip, Extent};
 pub use error::{Error, Result};
+pub use extensions::{has_sound_extension, is_sound_file};
 pub use header::check_header;
 pub use label::{Label, UnknownLabel};
+pub use live::LiveClips;
+pub use notes::Note;
+pub use recorded::{RecordedAt, TimeOrigin};
 pub use settings::{
-    CheckedReadSettings, ClipRange, MAX_CLIP_SAMPLE_RATE, MAX_CLIP_SECONDS, MAX_SAMPLE_RATE,
-    MIN_SAMPLE_RATE, ReadSettings,
+    CheckedReadSettings, ClipRange, MAX_HOP_SECONDS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, ReadSettings,
 };
-pub use source::{Expanded, Location, Source, expand, is_sound_file};
+pub use source::{Expanded, Location, Source, expand};
+pub use walk::{Walked, walk};

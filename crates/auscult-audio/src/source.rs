@@ -1,23 +1,15 @@
 //! What the user typed becomes a list of sources, in an order that never changes.
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
 
+use crate::extensions::{SUPPORTED, has_sound_extension};
 use crate::manifest::{Format, Manifest, Row};
-use crate::{Error, Label, Result, UnknownLabel};
-
-/// The extensions taken from folders, in lower case.
-const EXTENSIONS: &[&str] = &[
-    "wav", "wave", "rf64", "bw64", "w64", "flac", "mp3", "ogg", "oga", "aac", "m4a", "mp4", "aif",
-    "aiff", "aifc",
-    // Without the feature it is refused with a reason, not passed over.
-    "opus",
-];
+use crate::notes::{self, Note};
+use crate::{Error, Label, Result, UnknownLabel, walk};
 
 const GLOB_OPTIONS: MatchOptions = MatchOptions {
     case_sensitive: true,
@@ -34,6 +26,17 @@ pub enum Location {
     StandardInput,
 }
 
+impl Location {
+    /// Whether sound may still be recorded while it is read. Such sound is read once, and its clips
+    /// are wanted as soon as they are full.
+    pub fn is_live(&self) -> bool {
+        match self {
+            Self::File(_) => false,
+            Self::StandardInput => true,
+        }
+    }
+}
+
 /// One input and what is known about it before it is opened.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -48,6 +51,8 @@ pub struct Source {
     pub domain: Option<String>,
     /// What a manifest says it is, or the text there that is not a label.
     pub truth: Option<std::result::Result<Label, UnknownLabel>>,
+    /// When it was recorded, as a manifest writes it; see [`Source::recorded_at`].
+    pub time: Option<String>,
     /// Whether a manifest keeps it for testing (`split` is `test`): nothing is to be learnt from it.
     pub is_for_test: bool,
 }
@@ -59,17 +64,33 @@ impl Source {
             Location::File(path) => path.display().to_string(),
             Location::StandardInput => "-".to_owned(),
         };
-        Self { location, label, visit: None, domain: None, truth: None, is_for_test: false }
+        Self {
+            location,
+            label,
+            visit: None,
+            domain: None,
+            truth: None,
+            time: None,
+            is_for_test: false,
+        }
+    }
+
+    /// Whether its [`Location::is_live`].
+    pub fn is_live(&self) -> bool {
+        self.location.is_live()
     }
 }
 
 /// The sources found, and the inputs that gave none.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Expanded {
     /// The sources, in the order of the inputs; within a folder or pattern, by path.
     pub sources: Vec<Source>,
     /// What could not be used; the other inputs are not affected.
     pub problems: Vec<Error>,
+    /// What else a user should know.
+    pub notes: Vec<Note>,
 }
 
 /// Turns what the user typed into sources.
@@ -110,7 +131,7 @@ fn expand_input(input: &str, expanded: &mut Expanded) -> Result<()> {
 }
 
 fn expand_standard_input(expanded: &mut Expanded) -> Result<()> {
-    if expanded.sources.iter().any(|source| source.location == Location::StandardInput) {
+    if expanded.sources.iter().any(Source::is_live) {
         return Err(Error::StandardInputTwice);
     }
     expanded.sources.push(Source::new(Location::StandardInput));
@@ -131,7 +152,11 @@ fn expand_path(path: &Path, expanded: &mut Expanded) -> Result<()> {
 fn expand_manifest(path: &Path, expanded: &mut Expanded) -> Result<()> {
     let mut manifest = Manifest::open(path)?;
     for row in std::mem::take(&mut manifest.rows) {
-        match row.and_then(|row| listed_source(row, &manifest)) {
+        let listed = row.and_then(|mut row| {
+            expanded.notes.extend(notes::on_time(&manifest, &mut row));
+            listed_source(row, &manifest)
+        });
+        match listed {
             Ok(source) => expanded.sources.push(source),
             Err(problem) => expanded.problems.push(problem),
         }
@@ -148,6 +173,7 @@ fn listed_source(row: Row, manifest: &Manifest) -> Result<Source> {
                 visit: row.visit,
                 domain: row.domain,
                 truth: row.label,
+                time: row.time,
                 is_for_test: row.split.is_some_and(|split| split.eq_ignore_ascii_case("test")),
                 ..Source::new(Location::File(row.path))
             });
@@ -159,14 +185,16 @@ fn listed_source(row: Row, manifest: &Manifest) -> Result<Source> {
 
 fn expand_folder(folder: &Path, expanded: &mut Expanded) -> Result<()> {
     let before = (expanded.sources.len(), expanded.problems.len());
-    let files = files_below(folder, &mut expanded.problems);
-    for path in files.into_iter().filter(|path| is_sound_name(path)) {
+    let walked = walk(folder);
+    expanded.problems.extend(walked.problems);
+    expanded.notes.extend(notes::on_unsupported(folder, &walked.files));
+    for path in walked.files.into_iter().filter(|path| has_sound_extension(path)) {
         let visit = visit_below(folder, &path);
         expanded.sources.push(Source { visit, ..Source::new(Location::File(path)) });
     }
     if (expanded.sources.len(), expanded.problems.len()) == before {
         let input = folder.display().to_string();
-        return Err(Error::EmptyFolder { input, known: EXTENSIONS.join(", ") });
+        return Err(Error::EmptyFolder { input, known: SUPPORTED.join(", ") });
     }
     Ok(())
 }
@@ -185,8 +213,10 @@ fn expand_pattern(input: &str, expanded: &mut Expanded) -> Result<()> {
     let before = (expanded.sources.len(), expanded.problems.len());
     if input.contains("**") {
         // The glob crate follows symbolic links without looking for loops.
-        let files = files_below(&fixed_part(input), &mut expanded.problems);
-        let files = files.into_iter().filter(|path| pattern.matches_path_with(path, GLOB_OPTIONS));
+        let walked = walk(&fixed_part(input));
+        expanded.problems.extend(walked.problems);
+        let is_match = |path: &PathBuf| pattern.matches_path_with(path, GLOB_OPTIONS);
+        let files = walked.files.into_iter().filter(is_match);
         expanded.sources.extend(files.map(|path| Source::new(Location::File(path))));
     } else {
         let paths = glob::glob_with(input, GLOB_OPTIONS).map_err(|error| bad(error.to_string()))?;
@@ -211,84 +241,6 @@ fn expand_pattern(input: &str, expanded: &mut Expanded) -> Result<()> {
 fn fixed_part(pattern: &str) -> PathBuf {
     let is_fixed = |part: &OsStr| !part.to_string_lossy().contains(['*', '?', '[']);
     Path::new(pattern).components().take_while(|part| is_fixed(part.as_os_str())).collect()
-}
-
-/// All files below `folder`, sorted by the bytes of their paths.
-///
-/// Hidden files and folders are left out. Symbolic links are followed, but every
-/// real folder is read once, so a loop of links ends.
-fn files_below(folder: &Path, problems: &mut Vec<Error>) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut seen = HashSet::new();
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(folder) = waiting.pop() {
-        let listed = list(&folder, &mut seen).unwrap_or_else(|problem| {
-            problems.push(problem);
-            Vec::new()
-        });
-        for path in listed {
-            match path.metadata() {
-                Ok(kind) if kind.is_dir() => waiting.push(path),
-                // Pipes and devices could block for ever.
-                Ok(kind) if !kind.is_file() => {}
-                // A broken link is kept, so that opening it reports it.
-                Ok(_) | Err(_) => files.push(path),
-            }
-        }
-    }
-    files.sort_unstable_by(|a, b| bytes(a).cmp(bytes(b)));
-    files
-}
-
-fn bytes(path: &Path) -> &[u8] {
-    path.as_os_str().as_encoded_bytes()
-}
-
-/// The visible entries of a folder in reverse order; none if it was `seen` before.
-fn list(folder: &Path, seen: &mut HashSet<PathBuf>) -> Result<Vec<PathBuf>> {
-    // A pattern without leading folders starts in the current one.
-    let real = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let canonical = fs::canonicalize(real).map_err(|error| Error::from_io(folder, error))?;
-    if !seen.insert(canonical) {
-        return Ok(Vec::new());
-    }
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(real).map_err(|error| Error::from_io(folder, error))? {
-        let name = entry.map_err(|error| Error::from_io(folder, error))?.file_name();
-        if !name.as_encoded_bytes().starts_with(b".") {
-            paths.push(folder.join(name));
-        }
-    }
-    paths.sort_unstable_by(|a, b| bytes(b).cmp(bytes(a)));
-    Ok(paths)
-}
-
-fn is_sound_name(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|found| EXTENSIONS.iter().any(|known| found.eq_ignore_ascii_case(known)))
-}
-
-/// Whether a file is a recording, to judge by its name or its first bytes.
-pub fn is_sound_file(path: &Path) -> bool {
-    let mut first = [0; 12];
-    let read = || -> std::io::Result<usize> {
-        let mut file = fs::File::open(path)?;
-        let mut len = 0;
-        while len < first.len() {
-            match file.read(&mut first[len..])? {
-                0 => break,
-                read => len += read,
-            }
-        }
-        Ok(len)
-    };
-    let len = { read }().unwrap_or(0);
-    let first = &first[..len];
-    let starts = [b"RIFF", b"RF64", b"BW64", b"FORM", b"fLaC", b"OggS"];
-    let is_sound = starts.iter().any(|start| first.starts_with(*start))
-        || first.starts_with(b"ID3")
-        || first.get(4..8) == Some(b"ftyp");
-    len > 0 && (is_sound || is_sound_name(path))
 }
 
 #[cfg(test)]
@@ -377,19 +329,26 @@ mod tests {
     }
 
     #[test]
-    fn recordings_are_known_by_name_or_by_first_bytes() {
-        let folder = folder(&["empty.wav"]);
-        let write = |name: &str, bytes: &[u8]| {
-            let path = folder.path().join(name);
-            fs::write(&path, bytes).unwrap();
-            path
-        };
-        assert!(!is_sound_file(&folder.path().join("empty.wav")), "nothing to lose");
-        assert!(!is_sound_file(&folder.path().join("nowhere")));
-        assert!(is_sound_file(&write("damaged.flac", b"x")));
-        assert!(is_sound_file(&write("no_extension", b"RIFF....WAVEfmt ")));
-        assert!(is_sound_file(&write("film", b"....ftypM4A ")));
-        assert!(!is_sound_file(&write("table.csv", b"path,score\n")));
+    fn sound_that_is_not_read_is_noted_once_for_each_extension() {
+        let folder = folder(&["a.wav", "b.webm", "sub/C.WEBM", "d.wma", "notes.txt"]);
+        let expanded = expand_one(folder.path());
+        assert_eq!(names(folder.path(), &expanded), ["a.wav"]);
+        assert!(expanded.problems.is_empty());
+        let place = folder.path().display();
+        let notes: Vec<String> = expanded.notes.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            notes,
+            [
+                format!(
+                    "2 .webm files in {place} are not read, such as {place}/b.webm: this format is not \
+                     supported; convert them to WAV or FLAC"
+                ),
+                format!(
+                    "1 .wma file in {place} is not read, such as {place}/d.wma: this format is not \
+                     supported; convert it to WAV or FLAC"
+                ),
+            ]
+        );
     }
 
     #[test]

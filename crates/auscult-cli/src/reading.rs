@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use auscult_audio::{
-    AudioClip, ChannelRule, CheckedReadSettings, ClipRange, ClipReader, Extent, Label, Location,
+    AudioClip, ChannelRule, CheckedReadSettings, ClipRange, ClipReader, Extent, Label,
     ReadSettings, Source,
 };
 use auscult_core::{
@@ -119,10 +119,10 @@ pub(crate) fn read_all<T: Send>(
     let batch_len = 8 * rayon::current_num_threads();
     let mut sources = sources.into_iter().peekable();
     while sources.peek().is_some() {
-        if let Some(stream) = sources.next_if(is_stream) {
+        if let Some(stream) = sources.next_if(Source::is_live) {
             read_stream(stream, reading, &work, &mut |piece| bar.suspend(|| sink(piece)))?;
         }
-        let batch: Vec<Source> = std::iter::from_fn(|| sources.next_if(|next| !is_stream(next)))
+        let batch: Vec<Source> = std::iter::from_fn(|| sources.next_if(|next| !next.is_live()))
             .take(batch_len)
             .collect();
         let outcomes: Vec<Option<FileOutcome<T>>> = batch
@@ -146,10 +146,6 @@ pub(crate) fn read_all<T: Send>(
     }
     bar.finish_and_clear();
     Ok(true)
-}
-
-fn is_stream(source: &Source) -> bool {
-    source.location == Location::StandardInput
 }
 
 fn read_file<T>(
@@ -265,6 +261,9 @@ pub(crate) fn expand(
     let problems: Vec<String> = expanded.problems.iter().map(ToString::to_string).collect();
     for problem in &problems {
         printer.problem(problem);
+    }
+    for note in &expanded.notes {
+        printer.note(note.to_string());
     }
     let mut sources = expanded.sources;
     anyhow::ensure!(

@@ -138,7 +138,7 @@ fn report_clip(clip: CheckedClip, truth: Option<String>, sound: Option<ReportSou
 
 /// The sound of a clip and of the reference closest to it, or why it cannot be heard.
 fn sound(clip: &CheckedClip, scoring: &Scoring) -> Result<ReportSound, String> {
-    if clip.location == Location::StandardInput {
+    if clip.location.is_live() {
         return Err(
             "standard input cannot be read twice, so it is not seen or heard here".to_owned()
         );

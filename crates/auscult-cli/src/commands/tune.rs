@@ -12,7 +12,7 @@ use auscult::tuning::{
     Candidate, Features, NormalClip, Ranked, Ranking, Study, StudySettings, StudyState,
     TunedSettings, grid_with,
 };
-use auscult_audio::Location;
+use auscult_audio::Source;
 use auscult_core::{Basis, ClipLength, ClipSettings, FrontEnd, FrontEndSettings};
 use serde_json::json;
 
@@ -134,7 +134,7 @@ fn read(
 ) -> anyhow::Result<Option<(Vec<NormalClip>, bool)>> {
     let (sources, problems) = reading::expand(paths, visit, domain, printer)?;
     anyhow::ensure!(
-        sources.iter().all(|source| source.location != Location::StandardInput),
+        !sources.iter().any(Source::is_live),
         "tune reads its recordings twice and cannot take standard input; name files"
     );
     let Some(taken) = normal_clips::take(sources, reading, most, printer)? else {
