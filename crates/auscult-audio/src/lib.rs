@@ -9,6 +9,8 @@ pub mod manifest;
 
 mod label;
 
+mod label_folders;
+
 mod walk;
 
 mod extensions;
@@ -64,6 +66,7 @@ pub use error::{Error, Result};
 pub use extensions::{has_sound_extension, is_sound_file};
 pub use header::check_header;
 pub use label::{Label, UnknownLabel};
+pub use label_folders::{LabelFolder, label_of_folder};
 pub use live::LiveClips;
 pub use notes::Note;
 pub use recorded::{RecordedAt, TimeOrigin};

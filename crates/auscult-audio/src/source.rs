@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use glob::{MatchOptions, Pattern};
 
 use crate::extensions::{SUPPORTED, has_sound_extension};
+use crate::label_folders::{self, LabelFolder};
 use crate::manifest::{Format, Manifest, Row};
 use crate::notes::{self, Note};
 use crate::{Error, Label, Result, UnknownLabel, walk};
@@ -91,6 +92,9 @@ pub struct Expanded {
     pub problems: Vec<Error>,
     /// What else a user should know.
     pub notes: Vec<Note>,
+    /// Visits whose folders are named like labels, such as `normal` and `abnormal`; empty unless
+    /// at least one of them is named like an anomaly.
+    pub label_folders: Vec<LabelFolder>,
 }
 
 /// Turns what the user typed into sources.
@@ -109,11 +113,16 @@ pub fn expand(inputs: &[String]) -> Expanded {
         if let Err(problem) = expand_input(input, &mut expanded) {
             expanded.problems.push(problem);
         }
-        if several && Path::new(input).is_dir() {
-            for source in &mut expanded.sources[before..] {
+        if Path::new(input).is_dir() {
+            let found = &mut expanded.sources[before..];
+            label_folders::count(Path::new(input), several, found, &mut expanded.label_folders);
+            for source in found.iter_mut().filter(|_| several) {
                 source.visit.get_or_insert_with(|| input.trim_end_matches(['/', '\\']).to_owned());
             }
         }
+    }
+    if !expanded.label_folders.iter().any(|folder| folder.label == Label::Anomaly) {
+        expanded.label_folders.clear();
     }
     expanded
 }
@@ -313,6 +322,36 @@ mod tests {
                 ("day2/x.wav".to_owned(), Some("day2".to_owned())),
             ]
         );
+    }
+
+    #[test]
+    fn folders_named_like_labels_are_reported_if_one_is_anomalous() {
+        let folder = folder(&[
+            "normal/a.wav",
+            "normal/deep/b.wav",
+            "abnormal/c.wav",
+            "monday/abnormal/d.wav",
+            "e.wav",
+        ]);
+        let reported = |expanded: &Expanded| -> Vec<(PathBuf, Label, usize)> {
+            let fact = |found: &LabelFolder| (found.path.clone(), found.label, found.files);
+            expanded.label_folders.iter().map(fact).collect()
+        };
+        let (normal, abnormal) = (folder.path().join("normal"), folder.path().join("abnormal"));
+        let both = [(abnormal.clone(), Label::Anomaly, 1), (normal.clone(), Label::Normal, 2)];
+        let expanded = expand_one(folder.path());
+        assert_eq!(reported(&expanded), both);
+        assert_eq!(expanded.sources.len(), 5);
+
+        let inputs = [&normal, &abnormal].map(|path| path.to_str().unwrap().to_owned());
+        let given = reported(&expand(&inputs));
+        assert_eq!(
+            given,
+            [(normal.clone(), Label::Normal, 1), (abnormal.clone(), Label::Anomaly, 1)]
+        );
+        fs::remove_dir_all(&abnormal).unwrap();
+        assert!(expand_one(folder.path()).label_folders.is_empty());
+        assert!(expand_one(&normal).label_folders.is_empty());
     }
 
     #[test]
