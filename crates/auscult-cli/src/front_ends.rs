@@ -37,19 +37,8 @@ pub(crate) fn library() -> &'static Arc<EncoderLibrary> {
 
 /// Where pulled encoders are: `$AUSCULT_ENCODERS`, or the user's cache folder.
 pub(crate) fn folder() -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    if let Some(folder) = variable("AUSCULT_ENCODERS") {
-        return Some(folder.into());
-    }
-    let cache = match std::env::consts::OS {
-        "windows" => PathBuf::from(variable("LOCALAPPDATA")?),
-        "macos" => PathBuf::from(variable("HOME")?).join("Library/Caches"),
-        _ => match variable("XDG_CACHE_HOME") {
-            Some(cache) => cache.into(),
-            None => PathBuf::from(variable("HOME")?).join(".cache"),
-        },
-    };
-    Some(cache.join("auscult").join("encoders"))
+    let chosen = std::env::var_os("AUSCULT_ENCODERS").filter(|folder| !folder.is_empty());
+    chosen.map(PathBuf::from).or_else(|| auscult_files::cache_folder("encoders"))
 }
 
 /// The front end a model was made with; that of an autoencoder is in the model itself.
