@@ -384,7 +384,7 @@ mod tests {
         let bytes = Wav::of_samples(&noise(100)).channels(2).bytes();
         let settings = ReadSettings { channel: ChannelRule::Index(2), ..Default::default() };
         let error = read(bytes, settings).remove(0).unwrap_err().to_string();
-        assert!(error.starts_with("test: channel 2 was asked for but the file has 2"), "{error}");
+        assert!(error.starts_with("test: there is no channel 2: the file has 2"), "{error}");
     }
 
     #[test]
@@ -409,7 +409,7 @@ mod tests {
         assert_eq!(reader.frames_read, seconds * 48_000);
     }
 
-    /// Reads to the end as a file and as a stream; that it gets there is all that is asked.
+    /// Reads to the end as a file and as a stream; that it gets there is the test.
     fn survives(bytes: Vec<u8>) {
         let settings = settings(1_600, 700);
         let input = Input::from_bytes("test", bytes.clone());

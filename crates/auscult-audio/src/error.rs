@@ -98,7 +98,7 @@ pub enum Error {
         /// The input as the user knows it.
         input: String,
     },
-    /// The content is no sound format this crate knows.
+    /// The content is not in a sound format this crate knows.
     #[error("{input}: not a sound file this program knows; it reads {known}")]
     NotSound {
         /// The input as the user knows it.
@@ -168,13 +168,13 @@ pub enum Error {
     },
     /// The wanted channel is not in the file.
     #[error(
-        "{input}: channel {index} was asked for but the file has {channels} (numbered from 0); \
-         choose a lower channel or `mean`"
+        "{input}: there is no channel {index}: the file has {channels}, numbered from 0; choose a \
+         lower channel or `mean`"
     )]
     NoSuchChannel {
         /// The input as the user knows it.
         input: String,
-        /// The channel asked for, counted from 0.
+        /// The wanted channel, counted from 0.
         index: usize,
         /// The number of channels the file has.
         channels: usize,

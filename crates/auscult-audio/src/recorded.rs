@@ -29,7 +29,7 @@ pub enum TimeOrigin {
     Manifest,
     /// The name of the file says it.
     FileName,
-    /// The file was changed then; copying may have set it anew.
+    /// The file was changed then; copying a file may change it.
     FileTime,
 }
 

@@ -70,7 +70,7 @@ pub enum Error {
         reason: String,
     },
     /// A folder is not that of a run.
-    #[error("{} is no finished run: {reason}", path.display())]
+    #[error("{} is not a finished run: {reason}", path.display())]
     Run {
         /// The folder.
         path: PathBuf,
@@ -80,7 +80,7 @@ pub enum Error {
     /// Something could not be fetched.
     #[error("cannot fetch {url}: {reason}")]
     Download {
-        /// What was asked for.
+        /// The address.
         url: String,
         /// What went wrong, and what to do.
         reason: String,

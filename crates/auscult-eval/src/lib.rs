@@ -13,6 +13,7 @@
 //! Beside them [`fetch`] brings large files from elsewhere, for data sets and encoders, and [`problems`]
 //! tells of files that cannot be used.
 
+mod counts;
 pub mod datasets;
 pub mod diagnostics;
 mod error;
@@ -23,6 +24,5 @@ pub mod problems;
 pub mod protocol;
 pub mod run;
 pub mod systems;
-mod words;
 
 pub use crate::error::{Error, Result};

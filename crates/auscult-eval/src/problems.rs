@@ -1,4 +1,4 @@
-//! Files that could not be used, told once for each reason.
+//! Files that could not be used, grouped by reason.
 
 use serde::{Deserialize, Serialize};
 
@@ -25,7 +25,7 @@ impl FileProblem {
     }
 }
 
-/// So many files with the same problem are named, and so many problems; the others are counted.
+/// The most files named for one problem, and the most problems; the others are counted.
 const MOST_NAMED: usize = 10;
 
 /// One line for each reason, in the order they were first met, with the files it is the reason of.
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_same_reason_is_told_once_with_its_files() {
+    fn the_same_reason_is_given_once_with_its_files() {
         let problem = |file: usize, reason: &str| {
             FileProblem::new(format!("{file}.wav"), &format!("{file}.wav: {reason}"))
         };

@@ -8,12 +8,12 @@ use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Vi
 use serde_json::Value;
 
 use super::{Column, Manifest, row::Cells};
-use crate::{Error, Result};
+use crate::Error;
 
 /// The longest line, in bytes.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
-pub(super) fn read(file: File, manifest: &mut Manifest) -> Result<()> {
+pub(super) fn read(file: File, manifest: &mut Manifest) {
     let mut reader = BufReader::new(file);
     let mut text = Vec::new();
     for line in 1.. {
@@ -48,7 +48,6 @@ pub(super) fn read(file: File, manifest: &mut Manifest) -> Result<()> {
             Err(error) => manifest.add_bad_row(line, reason(&error)),
         }
     }
-    Ok(())
 }
 
 /// One line.

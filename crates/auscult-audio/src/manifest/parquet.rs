@@ -12,7 +12,7 @@ use super::{Column, Manifest, row::Cells};
 use crate::Result;
 
 /// The most rows that are read.
-const MAX_ROWS: i64 = 10_000_000;
+const MAX_ROWS: usize = 10_000_000;
 
 /// The most bytes of text that are read: a small file can repeat a long text in every row.
 const MAX_TEXT_BYTES: usize = 1 << 30;
@@ -36,7 +36,7 @@ pub(super) fn read(file: File, manifest: &mut Manifest) -> Result<()> {
     Ok(())
 }
 
-/// The columns with a known name, or all names if none is known, and the rows.
+/// The names of all columns, and the rows.
 struct Table {
     names: Vec<String>,
     rows: Vec<std::result::Result<Cells, String>>,
@@ -46,9 +46,6 @@ impl Table {
     fn read(file: File) -> std::result::Result<Self, ParquetError> {
         let reader = SerializedFileReader::new(file)?;
         let metadata = reader.metadata().file_metadata();
-        if metadata.num_rows() > MAX_ROWS {
-            return Err(too_large(format!("more than {MAX_ROWS} rows")));
-        }
         let fields = metadata.schema().get_fields();
         let names = fields.iter().map(|field| field.name().to_owned()).collect();
         // Other columns may be of any type, so they are not decoded.
@@ -73,15 +70,18 @@ impl Table {
             });
             let filled: std::result::Result<(), String> = filled.collect();
             rows.push(filled.map(|()| cells));
-            if text_bytes > MAX_TEXT_BYTES || rows.len() as i64 > MAX_ROWS {
-                return Err(too_large(format!("more than {MAX_TEXT_BYTES} bytes of text")));
+            if rows.len() > MAX_ROWS {
+                return Err(too_large(&format!("more than {MAX_ROWS} rows")));
+            }
+            if text_bytes > MAX_TEXT_BYTES {
+                return Err(too_large(&format!("more than {MAX_TEXT_BYTES} bytes of text")));
             }
         }
         Ok(Self { names, rows })
     }
 }
 
-fn too_large(what: String) -> ParquetError {
+fn too_large(what: &str) -> ParquetError {
     ParquetError::General(format!("it has {what}, which is too large for a manifest"))
 }
 
@@ -97,9 +97,23 @@ fn text(column: Column, field: &Field) -> std::result::Result<String, String> {
         },
         (Column::Label, Field::Bool(value)) => Ok(value.to_string()),
         (Column::Path, _) => Err(format!("path must be text, got {field}")),
-        (_, Field::Byte(_) | Field::Short(_) | Field::Int(_) | Field::Long(_))
-        | (_, Field::UByte(_) | Field::UShort(_) | Field::UInt(_) | Field::ULong(_))
-        | (_, Field::Float(_) | Field::Double(_)) => Ok(field.to_string()),
+        (_, number) if is_number(number) => Ok(number.to_string()),
         (column, _) => Err(format!("{} must be text or a number, got {field}", column.name())),
     }
+}
+
+fn is_number(field: &Field) -> bool {
+    matches!(
+        field,
+        Field::Byte(_)
+            | Field::Short(_)
+            | Field::Int(_)
+            | Field::Long(_)
+            | Field::UByte(_)
+            | Field::UShort(_)
+            | Field::UInt(_)
+            | Field::ULong(_)
+            | Field::Float(_)
+            | Field::Double(_)
+    )
 }

@@ -135,7 +135,7 @@ fn every_format_says_the_same() {
 }
 
 #[test]
-fn labels_nobody_knows_and_cells_without_text_stay_in_the_row() {
+fn unknown_labels_and_cells_without_text_stay_in_the_row() {
     let manifest = open("a.csv", "path,label,visit\na.wav,maybe,\nb.wav, ,\n").unwrap();
     let label = |at: usize| manifest.rows[at].as_ref().unwrap().label.clone();
     assert_eq!(label(0), Some(Err(UnknownLabel("maybe".to_owned()))));

@@ -82,7 +82,7 @@ fn a_folder_that_is_a_file_and_a_protocol_that_is_none_are_told() {
     sandbox
         .run(&LINE.replace("--out run", "--out p.toml"))
         .exits(2)
-        .says("p.toml is no finished run: it is a file");
+        .says("p.toml is not a finished run: it is a file");
     sandbox.write("p.toml", PROTOCOL.replace("title = 'P'", "title = 3"));
     let ran = sandbox.run(LINE).exits(2);
     assert_eq!(ran.stderr, "error: p.toml: line 2: invalid type: integer `3`, expected a string\n");

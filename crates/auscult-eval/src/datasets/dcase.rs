@@ -9,8 +9,8 @@ use super::{
 };
 use crate::{
     Result,
+    counts::count,
     metrics::{Domain, Label},
-    words::count,
 };
 
 /// Clips and remarks.
@@ -55,7 +55,7 @@ pub(super) fn read(year: Year, roots: &[PathBuf]) -> Result<Found> {
         let DatasetClip { machine, section, split, name, domain, .. } = clip;
         format!("{machine}/{section}/{split:?}/{domain:?}/{name}")
     };
-    let clips = once::each_once(
+    let clips = once::deduplicate(
         DatasetKind::Dcase(year),
         clips,
         key,

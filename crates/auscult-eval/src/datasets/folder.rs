@@ -41,7 +41,7 @@ pub(super) fn read(roots: &[PathBuf]) -> Result<Found> {
             train/ and test/{normal,anomaly}/, or normal/ and anomaly/";
         return Err(nothing_found(DatasetKind::Folder, roots, looked_for, &[]));
     }
-    let clips = once::each_once(
+    let clips = once::deduplicate(
         DatasetKind::Folder,
         clips,
         |(key, _)| key.clone(),

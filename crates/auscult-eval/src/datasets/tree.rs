@@ -28,7 +28,7 @@ pub enum ClipFile {
     },
 }
 
-/// A clip's file may have at most so many bytes: an hour of 16 channels would not.
+/// The largest file of a clip, in bytes: an hour of 16 channels at 16 kHz is larger.
 const LARGEST_BYTES: u64 = 1 << 30;
 
 impl ClipFile {
@@ -48,7 +48,7 @@ impl ClipFile {
         }
     }
 
-    /// The first bytes of the file, so many at most, and how many it has.
+    /// The first bytes of the file, `most` of them at most, and how many it has.
     pub(super) fn start(&self, most: u64, archives: &Archives) -> Result<(Vec<u8>, u64)> {
         match self {
             Self::Plain(path) => {
@@ -121,8 +121,8 @@ fn open_archive(path: &Path) -> Result<OpenArchive> {
 }
 
 fn damaged(path: &Path, error: &zip::result::ZipError) -> Error {
-    let words = format!("{error}; a download that stopped half way? fetch it again or remove it");
-    Error::Read { path: path.to_owned(), source: std::io::Error::other(words) }
+    let reason = format!("{error}; a download that stopped half way? fetch it again or remove it");
+    Error::Read { path: path.to_owned(), source: std::io::Error::other(reason) }
 }
 
 /// A file below a root: its place, folder by folder, and where its bytes are.
@@ -191,7 +191,7 @@ fn walk_whole(root: &Path) -> Result<Walked> {
     }
 }
 
-/// Adds a file below `root`, or what an archive holds. Names that are not UTF-8 are none of a data set.
+/// Adds a file below `root`, or what an archive holds. Data sets have no names that are not UTF-8.
 fn list_file(root: &Path, path: PathBuf, files: &mut Vec<TreeFile>) -> Result<()> {
     let below = path.strip_prefix(root).unwrap_or(&path).iter();
     let Some(mut parts) = below.map(part_name).collect::<Option<Vec<String>>>() else {

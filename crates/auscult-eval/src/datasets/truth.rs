@@ -9,8 +9,8 @@ use std::{
 use super::{DatasetClip, DatasetKind, Split, guess::year_in, parse_name};
 use crate::{
     Error, Result,
+    counts::count,
     metrics::{Domain, Label},
-    words::count,
 };
 
 /// Machine, section, domain where the name tells it, and number: what names a hidden clip.
@@ -122,7 +122,7 @@ impl Truth {
         Ok(())
     }
 
-    /// Gives hidden test clips their label and domain; tells about those it does not know.
+    /// Gives hidden test clips their label and domain; remarks on those it does not know.
     pub(super) fn apply(&self, clips: &mut [DatasetClip], remarks: &mut Vec<String>) {
         let mut unknown = 0;
         let mut disagreeing = 0;

@@ -9,7 +9,7 @@ use super::{
     Intervals, OfficialScores, ScoreSet, Scored, ScoredClip, SectionFigures, arithmetic_mean,
     f1_over_thresholds, harmonic_mean,
 };
-use crate::{Result, words::count};
+use crate::{Result, counts::count};
 
 /// What a report is made with.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

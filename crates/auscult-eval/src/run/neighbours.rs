@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use crate::{
+    counts::count,
     datasets::{Dataset, Group},
     metrics::Domain,
     systems::{BackEnd, Mixup, SystemSettings},
-    words::count,
 };
 
 /// What to say where a local scale is to be made of more neighbours than a memory has other

@@ -2,8 +2,8 @@
 
 use super::SectionResult;
 use crate::{
+    counts::got_of,
     datasets::{DatasetKind, Set, Year},
-    words::got_of,
 };
 
 /// Identities of MIMII at one signal-to-noise ratio: four machines of four.

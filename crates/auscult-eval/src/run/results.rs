@@ -8,6 +8,7 @@ use serde::Serialize;
 
 use super::{DiagnosticsResult, MissingFrontEnd, SectionResult, partial::partial};
 use crate::{
+    counts::count,
     datasets::{DatasetKind, Year},
     diagnostics::{BothViews, Summary},
     metrics::{
@@ -16,7 +17,6 @@ use crate::{
     problems::{FileProblem, grouped},
     protocol::{PaperDiagnostics, Protocol},
     systems::SystemSettings,
-    words::count,
 };
 
 /// Where and with what a run was made.

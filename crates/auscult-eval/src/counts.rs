@@ -1,4 +1,4 @@
-//! Counts in words.
+//! Counts in sentences.
 
 /// `1 clip`, `2 clips`.
 pub(crate) fn count(number: usize, what: &str) -> String {
