@@ -46,7 +46,7 @@ pub fn manifest(bytes: &[u8]) {
     written(folder.path(), "a.wav", b"");
     for name in ["list.csv", "list.jsonl"] {
         let path = written(folder.path(), name, bytes);
-        let Expanded { sources, problems } = expand(&[path.display().to_string()]);
+        let Expanded { sources, problems, .. } = expand(&[path.display().to_string()]);
         assert!(
             !sources.is_empty() || !problems.is_empty(),
             "a manifest gives a source or says why not"
@@ -65,7 +65,7 @@ pub fn manifest(bytes: &[u8]) {
 /// Short clips that overlap, so that few bytes give many.
 fn settings() -> CheckedReadSettings {
     let settings =
-        ReadSettings { clip_seconds: 0.02, hop_seconds: Some(0.015), ..ReadSettings::default() };
+        ReadSettings { clip_seconds: 0.1, hop_seconds: Some(0.015), ..ReadSettings::default() };
     match settings.check() {
         Ok(checked) => checked,
         Err(error) => panic!("{error}"),

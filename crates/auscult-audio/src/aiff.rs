@@ -14,10 +14,10 @@ const CONVERT: &str = "ffmpeg -i in.aiff -c:a pcm_s16be out.aiff";
 /// The common chunk must come before the sound, as every writer in use has it.
 pub(crate) fn open(input: Input) -> Result<PcmReader> {
     let mut chunks = Chunks::new(input);
-    let [_, _, form] = chunks.words("FORM header")?;
+    let [_, _, form] = chunks.read_words("FORM header")?;
     let mut layout = None;
     loop {
-        let [id, len] = chunks.words("chunk header")?;
+        let [id, len] = chunks.read_words("chunk header")?;
         let len = u32::from_be_bytes(len);
         match &id {
             b"COMM" => layout = Some(read_layout(&mut chunks, len, form == *b"AIFC")?),
@@ -25,7 +25,7 @@ pub(crate) fn open(input: Input) -> Result<PcmReader> {
                 let Some(layout) = layout else {
                     return Err(chunks.damaged("the sound comes before its description"));
                 };
-                let [offset, _] = chunks.words("sound chunk")?;
+                let [offset, _] = chunks.read_words("sound chunk")?;
                 let offset = u64::from(u32::from_be_bytes(offset));
                 chunks.skip_exactly(offset)?;
                 let byte_len = known_len(len).map(|len| len.saturating_sub(8 + offset));

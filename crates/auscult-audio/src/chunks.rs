@@ -43,7 +43,7 @@ impl Chunks {
     }
 
     /// Reads `N` four-byte words.
-    pub(crate) fn words<const N: usize>(&mut self, what: &str) -> Result<[[u8; 4]; N]> {
+    pub(crate) fn read_words<const N: usize>(&mut self, what: &str) -> Result<[[u8; 4]; N]> {
         let mut words = [[0; 4]; N];
         self.fill(words.as_flattened_mut(), what)?;
         Ok(words)

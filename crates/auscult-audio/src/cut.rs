@@ -26,6 +26,7 @@ pub enum Extent {
 }
 
 /// Cuts a stream of samples; holds no more than one clip and one block.
+#[derive(Debug)]
 pub(crate) struct Cutter {
     clip_len: usize,
     hop_len: usize,
@@ -84,25 +85,45 @@ impl Cutter {
 
     /// The next full clip, if its last sample has arrived.
     pub(crate) fn full_clip(&mut self) -> Option<AudioClip> {
-        if self.waiting.len() < self.clip_len {
-            return None;
-        }
         let start_seconds = self.start_seconds();
-        let passed = self.hop_len.min(self.waiting.len());
+        let full = self.lend_clip()?.0;
         let samples = if self.hop_len >= self.clip_len {
             // Nothing of this clip is needed again: it goes out as it is.
-            let next = self.waiting[passed..].to_vec();
+            let next = self.waiting[self.hop_len.min(self.waiting.len())..].to_vec();
+            let passed = self.waiting.len() - next.len();
             let mut samples = std::mem::replace(&mut self.waiting, next);
             samples.truncate(self.clip_len);
+            self.count_passed(passed);
             samples
         } else {
-            let samples = self.waiting[..self.clip_len].to_vec();
-            self.waiting.drain(..passed);
+            let samples = full.to_vec();
+            self.pass_clip();
             samples
         };
-        self.gap_left = self.hop_len - passed;
-        self.next_clip_start += self.hop_len as u64;
         Some(AudioClip { start_seconds, samples, extent: Extent::Full })
+    }
+
+    /// The samples of the next full clip and where it starts, in seconds; it stays here until
+    /// [`Self::pass_clip`].
+    pub(crate) fn lend_clip(&self) -> Option<(&[f32], f64)> {
+        Some((self.waiting.get(..self.clip_len)?, self.start_seconds()))
+    }
+
+    /// Goes on to the clip after the full one that waits.
+    pub(crate) fn pass_clip(&mut self) {
+        let passed = self.hop_len.min(self.waiting.len());
+        self.waiting.drain(..passed);
+        self.count_passed(passed);
+    }
+
+    fn count_passed(&mut self, samples: usize) {
+        self.gap_left = self.hop_len - samples;
+        self.next_clip_start += self.hop_len as u64;
+    }
+
+    /// Makes room for one clip and a block of `samples`, which is all there ever is.
+    pub(crate) fn reserve(&mut self, samples: usize) {
+        self.waiting.reserve_exact(self.clip_len + samples);
     }
 
     /// What is left at the end, if anything.
@@ -118,8 +139,10 @@ impl Cutter {
 
     /// The sound after the last clip that began a clip but did not fill it.
     pub(crate) fn dropped_seconds(&self) -> f64 {
-        let last_clip_end = (self.next_clip_start + self.clip_len as u64) - self.hop_len as u64;
-        let covered = last_clip_end.max(self.next_clip_start);
+        let covered = match self.next_clip_start {
+            0 => 0,
+            next => (next + self.clip_len as u64 - self.hop_len as u64).max(next),
+        };
         self.taken.saturating_sub(covered) as f64 / f64::from(self.sample_rate)
     }
 }

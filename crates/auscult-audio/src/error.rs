@@ -83,13 +83,22 @@ pub enum Error {
         /// What is wrong, and what to do.
         reason: String,
     },
+    /// The manifest is Parquet and this build cannot read it.
+    #[error(
+        "{input}: reading Parquet is not part of this build; use one built with the cargo feature \
+         `parquet`, or save the list as CSV"
+    )]
+    NoParquet {
+        /// The manifest as the user knows it.
+        input: String,
+    },
     /// The input holds no byte at all.
     #[error("{input}: the file is empty (0 bytes); record or copy it again")]
     EmptyFile {
         /// The input as the user knows it.
         input: String,
     },
-    /// The content is no sound format this crate knows.
+    /// The content is not in a sound format this crate knows.
     #[error("{input}: not a sound file this program knows; it reads {known}")]
     NotSound {
         /// The input as the user knows it.
@@ -159,13 +168,13 @@ pub enum Error {
     },
     /// The wanted channel is not in the file.
     #[error(
-        "{input}: channel {index} was asked for but the file has {channels} (numbered from 0); \
-         choose a lower channel or `mean`"
+        "{input}: there is no channel {index}: the file has {channels}, numbered from 0; choose a \
+         lower channel or `mean`"
     )]
     NoSuchChannel {
         /// The input as the user knows it.
         input: String,
-        /// The channel asked for, counted from 0.
+        /// The wanted channel, counted from 0.
         index: usize,
         /// The number of channels the file has.
         channels: usize,
@@ -196,6 +205,9 @@ pub enum Error {
         /// What is allowed.
         allowed: String,
     },
+    /// The sample rate or the length of clips is outside its range.
+    #[error(transparent)]
+    Clip(#[from] auscult_core::Error),
     /// The rates cannot be converted into each other.
     #[error("cannot resample from {from} Hz to {to} Hz: {reason}; convert the file first")]
     Resample {

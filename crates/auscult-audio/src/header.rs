@@ -8,10 +8,10 @@ use crate::pcm::cut_off;
 use crate::{Error, Result};
 
 /// Reads the header of a file of `file_len` bytes and says what is wrong with the file, as far as
-/// that can be told so: of WAV and AIFF also whether the sound is cut off.
+/// that can be seen: of WAV and AIFF also whether the sound is cut off.
 ///
-/// `start` are the first bytes of the file, so many that the header is among them; `label` names it
-/// in errors.
+/// `start` are the first bytes of the file, with at least the whole header; `label` names it in
+/// errors.
 ///
 /// # Errors
 ///
@@ -63,7 +63,7 @@ mod tests {
     fn the_same_is_said_as_when_all_is_read() {
         let wav = Wav::of_samples(&noise(16_000));
         let (whole, head) = (wav.bytes(), wav.header().len());
-        for (bytes, told) in [
+        for (bytes, expected) in [
             (&whole[..0], "test: the file is empty (0 bytes)"),
             (&whole[..20], "test: the header is damaged: the file ends"),
             (&whole[..head], "test: damaged after 0.000 s: the file ends 32000 bytes before"),
@@ -75,7 +75,7 @@ mod tests {
             (&b"<html>not found</html>"[..], "test: not a sound file"),
         ] {
             let error = check(bytes).unwrap_err().to_string();
-            assert!(error.starts_with(told), "{error}");
+            assert!(error.starts_with(expected), "{error}");
         }
     }
 }

@@ -5,7 +5,19 @@
 // 1. What the user typed becomes a list of sources; a manifest is such a list in a file.
 mod source;
 
-mod manifest;
+pub mod manifest;
+
+mod label;
+
+mod label_folders;
+
+mod walk;
+
+mod extensions;
+
+mod notes;
+
+mod recorded;
 
 // 2. How the sources are to be read.
 mod settings;
@@ -36,6 +48,8 @@ mod cut;
 
 mod clips;
 
+mod live;
+
 // 9. A file is looked at without reading its sound.
 mod header;
 
@@ -45,13 +59,20 @@ mod error;
 #[cfg(test)]
 mod testing;
 
+pub use auscult_core::record::TimeOrigin;
 pub use channels::{ChannelRule, MAX_CHANNELS};
 pub use clips::{ClipReader, StreamFacts};
 pub use cut::{AudioClip, Extent};
 pub use error::{Error, Result};
+pub use extensions::{has_sound_extension, is_sound_file};
 pub use header::check_header;
+pub use label::{Label, UnknownLabel};
+pub use label_folders::{LabelFolder, label_of_folder};
+pub use live::LiveClips;
+pub use notes::Note;
+pub use recorded::RecordedAt;
 pub use settings::{
-    CheckedReadSettings, ClipRange, MAX_CLIP_SAMPLE_RATE, MAX_CLIP_SECONDS, MAX_SAMPLE_RATE,
-    MIN_SAMPLE_RATE, ReadSettings,
+    CheckedReadSettings, ClipRange, MAX_HOP_SECONDS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, ReadSettings,
 };
-pub use source::{Expanded, Label, Location, Source, expand, is_sound_file};
+pub use source::{Expanded, Location, Source, expand};
+pub use walk::{Walked, walk};

@@ -183,7 +183,7 @@ impl PcmReader {
         }
     }
 
-    /// The same with so many bytes before the sound.
+    /// The same with `start` bytes before the sound.
     pub(crate) fn starting_at(self, start: u64) -> Self {
         Self { start, ..self }
     }
@@ -236,7 +236,7 @@ impl PcmReader {
     }
 }
 
-/// Why a file that lacks so many bytes is damaged.
+/// Why a file that lacks `missing` bytes is damaged.
 pub(crate) fn cut_off(missing: u64) -> String {
     format!("the file ends {missing} bytes before the sound its header promises")
 }

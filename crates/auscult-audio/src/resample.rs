@@ -56,6 +56,13 @@ impl Resampler {
         self.inner.is_none()
     }
 
+    /// The most samples that one push of at most `len` samples appends.
+    pub(crate) fn max_output_len(&self, len: usize) -> usize {
+        let Some(inner) = &self.inner else { return len };
+        let blocks = len.div_ceil(inner.fft.input_frames_max()) + 1;
+        blocks * inner.block.len()
+    }
+
     /// Takes the next samples and appends what is ready to `output`.
     pub(crate) fn push(&mut self, samples: &[f32], output: &mut Vec<f32>) -> Result<()> {
         match &mut self.inner {

@@ -1,18 +1,19 @@
 //! How sound is to be read: rate, channel and clip length.
 
+use auscult_core::ClipSettings;
+
 use crate::{ChannelRule, Error, Result};
 
-/// The lowest sample rate read or written, in Hz.
+/// The lowest sample rate of an input, in Hz.
 pub const MIN_SAMPLE_RATE: u32 = 1_000;
 
 /// The highest sample rate of an input, in Hz.
 pub const MAX_SAMPLE_RATE: u32 = 768_000;
 
-/// The highest sample rate clips can have, in Hz.
-pub const MAX_CLIP_SAMPLE_RATE: u32 = 384_000;
-
-/// The longest clip and the longest hop, in seconds.
-pub const MAX_CLIP_SECONDS: f64 = 3_600.0;
+/// The longest time from one clip's start to the next, in seconds: one clip an hour.
+///
+/// It may be longer than a clip: a microphone that listens all day need not be scored all day.
+pub const MAX_HOP_SECONDS: f64 = 3_600.0;
 
 /// Which clips of an input are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -67,35 +68,29 @@ impl ReadSettings {
     ///
     /// # Errors
     ///
-    /// Returns [`Error::Setting`] if the sample rate is outside [`MIN_SAMPLE_RATE`] to
-    /// [`MAX_CLIP_SAMPLE_RATE`], or a time is not finite, shorter than one sample or longer
-    /// than [`MAX_CLIP_SECONDS`].
+    /// Returns [`Error::Clip`] if the sample rate or the clip length is outside what
+    /// [`ClipSettings::check`] allows, and [`Error::Setting`] if the hop is shorter than one sample
+    /// or longer than [`MAX_HOP_SECONDS`].
     pub fn check(self) -> Result<CheckedReadSettings> {
-        if !(MIN_SAMPLE_RATE..=MAX_CLIP_SAMPLE_RATE).contains(&self.sample_rate) {
-            return Err(Error::Setting {
-                name: "sample rate",
-                value: format!("{} Hz", self.sample_rate),
-                allowed: format!("in {MIN_SAMPLE_RATE}..={MAX_CLIP_SAMPLE_RATE} Hz"),
-            });
-        }
-        let clip_len = sample_count("clip length", self.clip_seconds, self.sample_rate)?;
+        let clip = ClipSettings { sample_rate: self.sample_rate, seconds: self.clip_seconds };
+        let clip_len = clip.check()?.samples();
         let hop_len = match self.hop_seconds {
-            Some(seconds) => sample_count("clip hop", seconds, self.sample_rate)?,
+            Some(seconds) => hop_len(seconds, self.sample_rate)?,
             None => clip_len,
         };
         Ok(CheckedReadSettings { settings: self, clip_len, hop_len })
     }
 }
 
-fn sample_count(name: &'static str, seconds: f64, rate: u32) -> Result<usize> {
+fn hop_len(seconds: f64, rate: u32) -> Result<usize> {
     let samples = (seconds * f64::from(rate)).round();
-    if samples >= 1.0 && seconds <= MAX_CLIP_SECONDS {
+    if samples >= 1.0 && seconds <= MAX_HOP_SECONDS {
         return Ok(samples as usize);
     }
     Err(Error::Setting {
-        name,
+        name: "clip hop",
         value: format!("{seconds} s"),
-        allowed: format!("at least one sample (1/{rate} s) and at most {MAX_CLIP_SECONDS} s"),
+        allowed: format!("at least one sample (1/{rate} s) and at most {MAX_HOP_SECONDS} s"),
     })
 }
 
@@ -131,6 +126,8 @@ impl CheckedReadSettings {
 
 #[cfg(test)]
 mod tests {
+    use auscult_core::{MAX_CLIP_SECONDS, MIN_CLIP_SECONDS};
+
     use super::*;
 
     #[test]
@@ -140,21 +137,36 @@ mod tests {
     }
 
     #[test]
-    fn times_that_are_no_time_are_refused() {
+    fn times_that_are_not_times_are_refused() {
         for seconds in [f64::NAN, f64::INFINITY, -1.0, 0.0, 1e-9, 3_601.0] {
             let clip = ReadSettings { clip_seconds: seconds, ..Default::default() };
-            assert!(matches!(clip.check(), Err(Error::Setting { name: "clip length", .. })));
+            assert!(matches!(clip.check(), Err(Error::Clip(_))));
             let hop = ReadSettings { hop_seconds: Some(seconds), ..Default::default() };
             assert!(matches!(hop.check(), Err(Error::Setting { name: "clip hop", .. })));
         }
     }
 
     #[test]
-    fn sample_rate_out_of_range_is_refused_with_the_range() {
+    fn limits_of_clips_are_those_of_the_core() {
+        for (seconds, is_allowed) in [
+            (MIN_CLIP_SECONDS, true),
+            (MAX_CLIP_SECONDS, true),
+            (0.99 * MIN_CLIP_SECONDS, false),
+            (1.01 * MAX_CLIP_SECONDS, false),
+        ] {
+            let settings = ReadSettings { clip_seconds: seconds, ..Default::default() };
+            assert_eq!(settings.check().is_ok(), is_allowed, "{seconds} s");
+        }
         let settings = ReadSettings { sample_rate: 0, ..Default::default() };
         assert_eq!(
             settings.check().unwrap_err().to_string(),
-            "sample rate must be in 1000..=384000 Hz, got 0 Hz"
+            "sample rate must be 1000 to 384000 Hz, got 0"
         );
+    }
+
+    #[test]
+    fn hops_may_be_longer_than_clips() {
+        let settings = ReadSettings { hop_seconds: Some(MAX_HOP_SECONDS), ..Default::default() };
+        assert_eq!(settings.check().unwrap().hop_len(), 57_600_000);
     }
 }

@@ -1,22 +1,16 @@
 //! What the user typed becomes a list of sources, in an order that never changes.
 
-use std::collections::HashSet;
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
 
-use crate::{Error, Result, manifest};
-
-/// The extensions taken from folders, in lower case.
-const EXTENSIONS: &[&str] = &[
-    "wav", "wave", "rf64", "bw64", "w64", "flac", "mp3", "ogg", "oga", "aac", "m4a", "mp4", "aif",
-    "aiff", "aifc",
-    // Without the feature it is refused with a reason, not passed over.
-    "opus",
-];
+use crate::extensions::{SUPPORTED, has_sound_extension};
+use crate::label_folders::{self, LabelFolder};
+use crate::manifest::{Format, Manifest, Row};
+use crate::notes::{self, Note};
+use crate::{Error, Label, Result, UnknownLabel, walk};
 
 const GLOB_OPTIONS: MatchOptions = MatchOptions {
     case_sensitive: true,
@@ -33,6 +27,17 @@ pub enum Location {
     StandardInput,
 }
 
+impl Location {
+    /// Whether sound may still be recorded while it is read. Such sound is read once, and its clips
+    /// are wanted as soon as they are full.
+    pub fn is_live(&self) -> bool {
+        match self {
+            Self::File(_) => false,
+            Self::StandardInput => true,
+        }
+    }
+}
+
 /// One input and what is known about it before it is opened.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -45,44 +50,12 @@ pub struct Source {
     pub visit: Option<String>,
     /// The domain named in a manifest.
     pub domain: Option<String>,
-    /// What a manifest says the machine was like.
-    pub truth: Option<Label>,
+    /// What a manifest says it is, or the text there that is not a label.
+    pub truth: Option<std::result::Result<Label, UnknownLabel>>,
+    /// When it was recorded, as a manifest writes it; see [`Source::recorded_at`].
+    pub time: Option<String>,
     /// Whether a manifest keeps it for testing (`split` is `test`): nothing is to be learnt from it.
     pub is_for_test: bool,
-}
-
-/// A label of a data set.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Label {
-    /// `normal`, `ok`, `good`, `healthy`, `false` or 0.
-    Normal,
-    /// `anomaly`, `anomalous`, `abnormal`, `fault`, `faulty`, `ng`, `true` or 1.
-    Anomalous,
-    /// Another word.
-    Unknown(String),
-}
-
-impl From<String> for Label {
-    fn from(text: String) -> Self {
-        let is_one_of = |words: &[&str]| words.iter().any(|word| text.eq_ignore_ascii_case(word));
-        if is_one_of(&["normal", "ok", "good", "healthy", "false", "0", "0.0"]) {
-            Self::Normal
-        } else if is_one_of(&[
-            "anomaly",
-            "anomalous",
-            "abnormal",
-            "fault",
-            "faulty",
-            "ng",
-            "true",
-            "1",
-            "1.0",
-        ]) {
-            Self::Anomalous
-        } else {
-            Self::Unknown(text)
-        }
-    }
 }
 
 impl Source {
@@ -92,24 +65,43 @@ impl Source {
             Location::File(path) => path.display().to_string(),
             Location::StandardInput => "-".to_owned(),
         };
-        Self { location, label, visit: None, domain: None, truth: None, is_for_test: false }
+        Self {
+            location,
+            label,
+            visit: None,
+            domain: None,
+            truth: None,
+            time: None,
+            is_for_test: false,
+        }
+    }
+
+    /// Whether its [`Location::is_live`].
+    pub fn is_live(&self) -> bool {
+        self.location.is_live()
     }
 }
 
 /// The sources found, and the inputs that gave none.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct Expanded {
     /// The sources, in the order of the inputs; within a folder or pattern, by path.
     pub sources: Vec<Source>,
     /// What could not be used; the other inputs are not affected.
     pub problems: Vec<Error>,
+    /// What else a user should know.
+    pub notes: Vec<Note>,
+    /// Visits whose folders are named like labels, such as `normal` and `abnormal`; empty unless
+    /// at least one of them is named like an anomaly.
+    pub label_folders: Vec<LabelFolder>,
 }
 
 /// Turns what the user typed into sources.
 ///
 /// An input is a file (taken whatever its extension), a folder (searched with all
 /// its sub-folders for known extensions, hidden files left out), a manifest
-/// (`.csv`, `.jsonl`, `.ndjson`), a glob pattern (if no file has that literal name)
+/// (`.csv`, `.jsonl`, `.ndjson`, `.parquet`), a glob pattern (if no file has that literal name)
 /// or `-` for standard input. A file in a sub-folder of a given folder gets the
 /// first folder name below the given one as its visit. Of several given folders, as
 /// a shell makes of `recordings/*/`, each is the visit of the files right in it.
@@ -121,11 +113,16 @@ pub fn expand(inputs: &[String]) -> Expanded {
         if let Err(problem) = expand_input(input, &mut expanded) {
             expanded.problems.push(problem);
         }
-        if several && Path::new(input).is_dir() {
-            for source in &mut expanded.sources[before..] {
+        if Path::new(input).is_dir() {
+            let found = &mut expanded.sources[before..];
+            label_folders::count(Path::new(input), several, found, &mut expanded.label_folders);
+            for source in found.iter_mut().filter(|_| several) {
                 source.visit.get_or_insert_with(|| input.trim_end_matches(['/', '\\']).to_owned());
             }
         }
+    }
+    if !expanded.label_folders.iter().any(|folder| folder.label == Label::Anomaly) {
+        expanded.label_folders.clear();
     }
     expanded
 }
@@ -143,7 +140,7 @@ fn expand_input(input: &str, expanded: &mut Expanded) -> Result<()> {
 }
 
 fn expand_standard_input(expanded: &mut Expanded) -> Result<()> {
-    if expanded.sources.iter().any(|source| source.location == Location::StandardInput) {
+    if expanded.sources.iter().any(Source::is_live) {
         return Err(Error::StandardInputTwice);
     }
     expanded.sources.push(Source::new(Location::StandardInput));
@@ -153,24 +150,60 @@ fn expand_standard_input(expanded: &mut Expanded) -> Result<()> {
 fn expand_path(path: &Path, expanded: &mut Expanded) -> Result<()> {
     if path.is_dir() {
         expand_folder(path, expanded)
-    } else if let Some(kind) = manifest::Kind::of(path) {
-        manifest::read(path, kind, expanded)
+    } else if Format::of(path).is_some() {
+        expand_manifest(path, expanded)
     } else {
         expanded.sources.push(Source::new(Location::File(path.to_owned())));
         Ok(())
     }
 }
 
+fn expand_manifest(path: &Path, expanded: &mut Expanded) -> Result<()> {
+    let mut manifest = Manifest::open(path)?;
+    for row in std::mem::take(&mut manifest.rows) {
+        let listed = row.and_then(|mut row| {
+            expanded.notes.extend(notes::on_time(&manifest, &mut row));
+            listed_source(row, &manifest)
+        });
+        match listed {
+            Ok(source) => expanded.sources.push(source),
+            Err(problem) => expanded.problems.push(problem),
+        }
+    }
+    Ok(())
+}
+
+/// The source a row names, if its file is there.
+fn listed_source(row: Row, manifest: &Manifest) -> Result<Source> {
+    let problem = match row.path.metadata() {
+        Ok(found) if found.is_dir() => Error::IsFolder { input: row.path.display().to_string() },
+        Ok(_) => {
+            return Ok(Source {
+                visit: row.visit,
+                domain: row.domain,
+                truth: row.label,
+                time: row.time,
+                is_for_test: row.split.is_some_and(|split| split.eq_ignore_ascii_case("test")),
+                ..Source::new(Location::File(row.path))
+            });
+        }
+        Err(error) => Error::from_io(&row.path, error),
+    };
+    Err(manifest.row_refused(row.line, problem.to_string()))
+}
+
 fn expand_folder(folder: &Path, expanded: &mut Expanded) -> Result<()> {
     let before = (expanded.sources.len(), expanded.problems.len());
-    let files = files_below(folder, &mut expanded.problems);
-    for path in files.into_iter().filter(|path| is_sound_name(path)) {
+    let walked = walk(folder);
+    expanded.problems.extend(walked.problems);
+    expanded.notes.extend(notes::on_unsupported(folder, &walked.files));
+    for path in walked.files.into_iter().filter(|path| has_sound_extension(path)) {
         let visit = visit_below(folder, &path);
         expanded.sources.push(Source { visit, ..Source::new(Location::File(path)) });
     }
     if (expanded.sources.len(), expanded.problems.len()) == before {
         let input = folder.display().to_string();
-        return Err(Error::EmptyFolder { input, known: EXTENSIONS.join(", ") });
+        return Err(Error::EmptyFolder { input, known: SUPPORTED.join(", ") });
     }
     Ok(())
 }
@@ -189,8 +222,10 @@ fn expand_pattern(input: &str, expanded: &mut Expanded) -> Result<()> {
     let before = (expanded.sources.len(), expanded.problems.len());
     if input.contains("**") {
         // The glob crate follows symbolic links without looking for loops.
-        let files = files_below(&fixed_part(input), &mut expanded.problems);
-        let files = files.into_iter().filter(|path| pattern.matches_path_with(path, GLOB_OPTIONS));
+        let walked = walk(&fixed_part(input));
+        expanded.problems.extend(walked.problems);
+        let is_match = |path: &PathBuf| pattern.matches_path_with(path, GLOB_OPTIONS);
+        let files = walked.files.into_iter().filter(is_match);
         expanded.sources.extend(files.map(|path| Source::new(Location::File(path))));
     } else {
         let paths = glob::glob_with(input, GLOB_OPTIONS).map_err(|error| bad(error.to_string()))?;
@@ -215,84 +250,6 @@ fn expand_pattern(input: &str, expanded: &mut Expanded) -> Result<()> {
 fn fixed_part(pattern: &str) -> PathBuf {
     let is_fixed = |part: &OsStr| !part.to_string_lossy().contains(['*', '?', '[']);
     Path::new(pattern).components().take_while(|part| is_fixed(part.as_os_str())).collect()
-}
-
-/// All files below `folder`, sorted by the bytes of their paths.
-///
-/// Hidden files and folders are left out. Symbolic links are followed, but every
-/// real folder is read once, so a loop of links ends.
-fn files_below(folder: &Path, problems: &mut Vec<Error>) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    let mut seen = HashSet::new();
-    let mut waiting = vec![folder.to_owned()];
-    while let Some(folder) = waiting.pop() {
-        let listed = list(&folder, &mut seen).unwrap_or_else(|problem| {
-            problems.push(problem);
-            Vec::new()
-        });
-        for path in listed {
-            match path.metadata() {
-                Ok(kind) if kind.is_dir() => waiting.push(path),
-                // Pipes and devices could block for ever.
-                Ok(kind) if !kind.is_file() => {}
-                // A broken link is kept, so that opening it reports it.
-                Ok(_) | Err(_) => files.push(path),
-            }
-        }
-    }
-    files.sort_unstable_by(|a, b| bytes(a).cmp(bytes(b)));
-    files
-}
-
-fn bytes(path: &Path) -> &[u8] {
-    path.as_os_str().as_encoded_bytes()
-}
-
-/// The visible entries of a folder in reverse order; none if it was `seen` before.
-fn list(folder: &Path, seen: &mut HashSet<PathBuf>) -> Result<Vec<PathBuf>> {
-    // A pattern without leading folders starts in the current one.
-    let real = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
-    let canonical = fs::canonicalize(real).map_err(|error| Error::from_io(folder, error))?;
-    if !seen.insert(canonical) {
-        return Ok(Vec::new());
-    }
-    let mut paths = Vec::new();
-    for entry in fs::read_dir(real).map_err(|error| Error::from_io(folder, error))? {
-        let name = entry.map_err(|error| Error::from_io(folder, error))?.file_name();
-        if !name.as_encoded_bytes().starts_with(b".") {
-            paths.push(folder.join(name));
-        }
-    }
-    paths.sort_unstable_by(|a, b| bytes(b).cmp(bytes(a)));
-    Ok(paths)
-}
-
-fn is_sound_name(path: &Path) -> bool {
-    path.extension()
-        .is_some_and(|found| EXTENSIONS.iter().any(|known| found.eq_ignore_ascii_case(known)))
-}
-
-/// Whether a file is a recording, to judge by its name or its first bytes.
-pub fn is_sound_file(path: &Path) -> bool {
-    let mut first = [0; 12];
-    let read = || -> std::io::Result<usize> {
-        let mut file = fs::File::open(path)?;
-        let mut len = 0;
-        while len < first.len() {
-            match file.read(&mut first[len..])? {
-                0 => break,
-                read => len += read,
-            }
-        }
-        Ok(len)
-    };
-    let len = { read }().unwrap_or(0);
-    let first = &first[..len];
-    let starts = [b"RIFF", b"RF64", b"BW64", b"FORM", b"fLaC", b"OggS"];
-    let is_sound = starts.iter().any(|start| first.starts_with(*start))
-        || first.starts_with(b"ID3")
-        || first.get(4..8) == Some(b"ftyp");
-    len > 0 && (is_sound || is_sound_name(path))
 }
 
 #[cfg(test)]
@@ -368,6 +325,36 @@ mod tests {
     }
 
     #[test]
+    fn folders_named_like_labels_are_reported_if_one_is_anomalous() {
+        let folder = folder(&[
+            "normal/a.wav",
+            "normal/deep/b.wav",
+            "abnormal/c.wav",
+            "monday/abnormal/d.wav",
+            "e.wav",
+        ]);
+        let reported = |expanded: &Expanded| -> Vec<(PathBuf, Label, usize)> {
+            let fact = |found: &LabelFolder| (found.path.clone(), found.label, found.files);
+            expanded.label_folders.iter().map(fact).collect()
+        };
+        let (normal, abnormal) = (folder.path().join("normal"), folder.path().join("abnormal"));
+        let both = [(abnormal.clone(), Label::Anomaly, 1), (normal.clone(), Label::Normal, 2)];
+        let expanded = expand_one(folder.path());
+        assert_eq!(reported(&expanded), both);
+        assert_eq!(expanded.sources.len(), 5);
+
+        let inputs = [&normal, &abnormal].map(|path| path.to_str().unwrap().to_owned());
+        let given = reported(&expand(&inputs));
+        assert_eq!(
+            given,
+            [(normal.clone(), Label::Normal, 1), (abnormal.clone(), Label::Anomaly, 1)]
+        );
+        fs::remove_dir_all(&abnormal).unwrap();
+        assert!(expand_one(folder.path()).label_folders.is_empty());
+        assert!(expand_one(&normal).label_folders.is_empty());
+    }
+
+    #[test]
     fn file_named_directly_is_taken_whatever_its_extension() {
         let folder = folder(&["sound.bin"]);
         let expanded = expand_one(&folder.path().join("sound.bin"));
@@ -381,19 +368,26 @@ mod tests {
     }
 
     #[test]
-    fn recordings_are_known_by_name_or_by_first_bytes() {
-        let folder = folder(&["empty.wav"]);
-        let write = |name: &str, bytes: &[u8]| {
-            let path = folder.path().join(name);
-            fs::write(&path, bytes).unwrap();
-            path
-        };
-        assert!(!is_sound_file(&folder.path().join("empty.wav")), "nothing to lose");
-        assert!(!is_sound_file(&folder.path().join("nowhere")));
-        assert!(is_sound_file(&write("damaged.flac", b"x")));
-        assert!(is_sound_file(&write("no_extension", b"RIFF....WAVEfmt ")));
-        assert!(is_sound_file(&write("film", b"....ftypM4A ")));
-        assert!(!is_sound_file(&write("table.csv", b"path,score\n")));
+    fn sound_that_is_not_read_is_noted_once_for_each_extension() {
+        let folder = folder(&["a.wav", "b.webm", "sub/C.WEBM", "d.wma", "notes.txt"]);
+        let expanded = expand_one(folder.path());
+        assert_eq!(names(folder.path(), &expanded), ["a.wav"]);
+        assert!(expanded.problems.is_empty());
+        let place = folder.path().display();
+        let notes: Vec<String> = expanded.notes.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            notes,
+            [
+                format!(
+                    "2 .webm files in {place} are not read, such as {place}/b.webm: this format is not \
+                     supported; convert them to WAV or FLAC"
+                ),
+                format!(
+                    "1 .wma file in {place} is not read, such as {place}/d.wma: this format is not \
+                     supported; convert it to WAV or FLAC"
+                ),
+            ]
+        );
     }
 
     #[test]

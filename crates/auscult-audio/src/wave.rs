@@ -15,12 +15,12 @@ const CONVERT: &str = "ffmpeg -i in.wav -c:a pcm_s16le out.wav";
 pub(crate) fn open(input: Input) -> Result<PcmReader> {
     let file_len = input.media.is_seekable().then(|| input.media.byte_len()).flatten();
     let mut chunks = Chunks::new(input);
-    let [_, riff_len, _] = chunks.words("RIFF header")?;
+    let [_, riff_len, _] = chunks.read_words("RIFF header")?;
     let riff_end = u64::from(u32::from_le_bytes(riff_len)) + 8;
     let mut long_len = None;
     let mut layout = None;
     loop {
-        let [id, len] = chunks.words("chunk header")?;
+        let [id, len] = chunks.read_words("chunk header")?;
         let len = u32::from_le_bytes(len);
         match &id {
             b"ds64" => long_len = Some(read_long_len(&mut chunks, len)?),

@@ -4,6 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Error, Result};
 
+/// The lowest sample rate of a clip, in Hz.
+pub const MIN_CLIP_SAMPLE_RATE: u32 = 1_000;
+
+/// The highest sample rate of a clip, in Hz.
+pub const MAX_CLIP_SAMPLE_RATE: u32 = 384_000;
+
+/// The shortest clip, in seconds.
+pub const MIN_CLIP_SECONDS: f64 = 0.1;
+
+/// The longest clip, in seconds.
+pub const MAX_CLIP_SECONDS: f64 = 600.0;
+
 /// How long a clip is and how often it was sampled.
 ///
 /// # Examples
@@ -34,13 +46,18 @@ impl ClipSettings {
     ///
     /// # Errors
     ///
-    /// [`Error::Setting`] if the rate is outside 1000..=384000 Hz or the length outside 0.1..=600 s.
+    /// [`Error::Setting`] if the rate is outside [`MIN_CLIP_SAMPLE_RATE`] to [`MAX_CLIP_SAMPLE_RATE`]
+    /// or the length outside [`MIN_CLIP_SECONDS`] to [`MAX_CLIP_SECONDS`].
     pub fn check(self) -> Result<ClipLength> {
-        if !(1_000..=384_000).contains(&self.sample_rate) {
-            return Err(Error::setting("sample rate", "1000 to 384000 Hz", self.sample_rate));
+        let (min, max) = (MIN_CLIP_SAMPLE_RATE, MAX_CLIP_SAMPLE_RATE);
+        if !(min..=max).contains(&self.sample_rate) {
+            let allowed = format!("{min} to {max} Hz");
+            return Err(Error::setting("sample rate", allowed, self.sample_rate));
         }
-        if !(0.1..=600.0).contains(&self.seconds) {
-            return Err(Error::setting("clip length", "0.1 to 600 seconds", self.seconds));
+        let (min, max) = (MIN_CLIP_SECONDS, MAX_CLIP_SECONDS);
+        if !(min..=max).contains(&self.seconds) {
+            let allowed = format!("{min} to {max} seconds");
+            return Err(Error::setting("clip length", allowed, self.seconds));
         }
         let samples = (self.seconds * f64::from(self.sample_rate)).round() as usize;
         Ok(ClipLength { sample_rate: self.sample_rate, samples })

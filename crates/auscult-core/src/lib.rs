@@ -59,7 +59,10 @@ pub use crate::{
     bands::{BandLayout, BandSettings},
     beam::{Beam, BeamSettings, FittedBeam, Method, ScoreOf},
     calibration::{Calibration, Confidence, FalseAlarmRate, Promise, Standing, Verdict},
-    clip::{ClipCondition, ClipLength, ClipSettings},
+    clip::{
+        ClipCondition, ClipLength, ClipSettings, MAX_CLIP_SAMPLE_RATE, MAX_CLIP_SECONDS,
+        MIN_CLIP_SAMPLE_RATE, MIN_CLIP_SECONDS,
+    },
     control::{Cancel, Control, Event, Events},
     density::{DensityExponent, DensityRule},
     distance::Metric,

@@ -78,7 +78,7 @@ pub enum Error {
     /// A file of a data set is not what was expected.
     #[error("cannot fetch {url}: {reason}")]
     Download {
-        /// What was asked for.
+        /// The address.
         url: String,
         /// What went wrong, and what to do.
         reason: String,
@@ -95,9 +95,24 @@ pub enum Error {
     /// Scores cannot be judged.
     #[error(transparent)]
     Metrics(#[from] auscult::metrics::Error),
+    /// Sound or a list of recordings cannot be read.
+    #[error(transparent)]
+    Audio(auscult_audio::Error),
     /// The core refused.
     #[error(transparent)]
     Core(#[from] auscult_core::Error),
+}
+
+/// A row of a manifest is a line of a table.
+impl From<auscult_audio::Error> for Error {
+    fn from(error: auscult_audio::Error) -> Self {
+        match error {
+            auscult_audio::Error::ManifestRow { manifest, line, reason } => {
+                Self::Table { path: manifest.into(), line, reason }
+            }
+            other => Self::Audio(other),
+        }
+    }
 }
 
 impl Error {

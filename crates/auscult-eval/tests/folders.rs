@@ -57,7 +57,14 @@ fn folders_and_manifests_with_labels_are_data_sets_too() {
     let dataset = open(listed.path()).unwrap();
     assert_eq!(clip(&dataset, "b.wav").domain, Some(Domain::Target));
     for (text, message) in [
-        ("path,label\na.wav,0\n", "needs the columns path and split"),
+        ("path,visit\na.wav,0\n", "the columns split (train or test) and label are missing"),
+        ("path,split\na.wav,train\nb.wav,\n", "line 3: split must be train or test, got \"\""),
+        (
+            "path,split,label\na.wav,test,2\n",
+            "line 2: label must be 0, 1, normal or anomaly, got \"2\"",
+        ),
+        ("path,split\na.wav\n", "manifest.csv, line 2: the row has 1 cells"),
+        ("file,split\na.wav,test\n", "the header has no column `path`"),
         ("path,split,label\na.wav,train,1\n", "line 2: an anomaly among the training clips"),
         ("path,split,label\na.wav,dev,1\n", "split must be train or test, got \"dev\""),
         ("path,split\na.wav,train\na.wav,test\n", "line 3: \"a.wav\" is in line 2 too"),
@@ -66,6 +73,31 @@ fn folders_and_manifests_with_labels_are_data_sets_too() {
         table(listed.path(), "manifest.csv", text);
         let error = open(listed.path()).unwrap_err().to_string();
         assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn a_manifest_without_splits_is_split_as_folders_are() {
+    let rows: Vec<String> = (0..6).map(|at| format!("{at}.wav,ok\n")).collect();
+    let csv = format!("Path,Label\n{}x.wav,NG\ny.wav,\n", rows.concat());
+    let json = csv.lines().skip(1).map(|line| {
+        let (path, label) = line.split_once(',').unwrap();
+        format!("{{\"path\":{path:?},\"label\":{label:?}}}\n")
+    });
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in [("list.csv", csv.clone()), ("list.jsonl", json.collect())] {
+        table(folder.path(), name, &text);
+        let dataset =
+            Dataset::open(DatasetKind::Folder, &[folder.path().join(name)], None).unwrap();
+        let tested = |clip: &&DatasetClip| clip.split == Split::Test;
+        let tested: Vec<&str> =
+            dataset.clips.iter().filter(tested).map(|clip| clip.name.as_str()).collect();
+        assert_eq!(tested, ["0.wav", "x.wav"], "{name}");
+        assert_eq!(clip(&dataset, "x.wav").label, Some(Label::Anomaly));
+        let unlabelled = clip(&dataset, "y.wav");
+        assert_eq!((unlabelled.label, unlabelled.split), (None, Split::Train));
+        let remark = "all clips: no clip is marked for testing; the first 1 of 6 normal clips";
+        assert!(dataset.remarks()[0].starts_with(remark), "{:?}", dataset.remarks());
     }
 }
 

@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod atomic;
+mod cache;
 mod error;
 mod lock;
 mod target;
@@ -11,6 +12,7 @@ use auscult_core::Model;
 
 pub use crate::{
     atomic::write_atomically,
+    cache::cache_folder,
     error::{Error, Result},
     lock::ModelLock,
     target::{check_model_target, check_target, is_model},

@@ -240,20 +240,7 @@ impl Default for FrontEnds {
 /// Where pulled encoders are: `$AUSCULT_ENCODERS`, or the user's cache folder.
 pub fn encoder_folder() -> Option<PathBuf> {
     let variable = std::env::var_os("AUSCULT_ENCODERS").filter(|value| !value.is_empty());
-    variable.map(PathBuf::from).or_else(|| cache_folder("encoders"))
-}
-
-fn cache_folder(kind: &str) -> Option<PathBuf> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-    let cache = match std::env::consts::OS {
-        "windows" => PathBuf::from(variable("LOCALAPPDATA")?),
-        "macos" => PathBuf::from(variable("HOME")?).join("Library/Caches"),
-        _ => match variable("XDG_CACHE_HOME") {
-            Some(cache) => cache.into(),
-            None => PathBuf::from(variable("HOME")?).join(".cache"),
-        },
-    };
-    Some(cache.join("auscult").join(kind))
+    variable.map(PathBuf::from).or_else(|| auscult_files::cache_folder("encoders"))
 }
 
 #[cfg(feature = "ced-tiny")]

@@ -479,6 +479,7 @@ fn gather(
     let control = &learn.control;
     let mut gathering = Gathering::new(front_end, known, reading, control);
     sources.apply_label_folders(learn.label_folders)?;
+    sources.notes().iter().for_each(|note| control.report(Event::Note(note)));
     let not_normal = sources.keep_normal()?;
     let (sources, problems) = sources.into_parts();
     for problem in problems {

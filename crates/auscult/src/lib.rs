@@ -17,10 +17,10 @@ mod error;
 #[cfg(feature = "fetch")]
 pub mod fetch;
 pub mod front_ends;
+mod input_quality;
 pub mod learn;
 pub mod listen;
-//LIVE pub mod live;
-mod input_quality;
+pub mod live;
 pub mod machine;
 pub mod metrics;
 pub mod reading;
@@ -45,7 +45,7 @@ pub use crate::{
     input_quality::QualitySummary,
     learn::{FrontEndChoice, LabelFolders, Learn, LearnMethod, Learned, LeftOut, LeftOutReason},
     listen::{Listen, Listening, RunSummary},
-    //LIVE live::Live,
+    live::Live,
     machine::{Calibrate, Forget, Machine},
     reading::{Reading, Threads},
     rules::{ClipRules, CopyRule, Unusable},

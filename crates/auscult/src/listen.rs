@@ -6,11 +6,12 @@ use std::{
     sync::Arc,
 };
 
-use auscult_audio::{ChannelRule, Extent, Source};
+use auscult_audio::{ChannelRule, Extent, RecordedAt, Source};
 use auscult_core::{
     ClipRecord, Control, Event,
     alarm::{AlarmMachine, AlarmState, Observation},
     memory,
+    record::{ClipTime, TimeOrigin},
 };
 use serde::Serialize;
 
@@ -90,6 +91,7 @@ impl<'a> Listening<'a> {
         threads: Threads,
         listen: &Listen,
     ) -> Self {
+        sources.notes().iter().for_each(|note| listen.control.report(Event::Note(note)));
         let (mut sources, problems) = sources.into_parts();
         if let Some(domain) = &listen.domain {
             sources.iter_mut().for_each(|source| source.domain = Some(domain.clone()));
@@ -198,6 +200,7 @@ fn score(
     explain: bool,
 ) -> (ClipRecord, u128) {
     let mut record = ClipRecord::of(source.label.clone(), clip.start_seconds, clip.condition);
+    record.time = source.recorded_at().map(|recorded| clip_time(recorded, clip.start_seconds));
     record.domain = machine.judge(source.domain.as_deref()).map(|(domain, ..)| domain.to_owned());
     score_into(machine, worker, &clip.samples, clip.condition, rules, &mut record);
     if let Some(scored) = &record.scored {
@@ -205,6 +208,15 @@ fn score(
     }
     record.copy_of = reference_with(machine, &record, &clip.samples);
     (record, content_of(&clip.samples))
+}
+
+/// When a clip was recorded. Manifests and names give the start of a recording; the time of a file is near its end, and no
+/// clip in it is known better.
+fn clip_time(recorded: RecordedAt, start_seconds: f64) -> ClipTime {
+    let is_start = recorded.origin != TimeOrigin::FileTime;
+    let recorded = if is_start { recorded.after(start_seconds) } else { recorded };
+    let RecordedAt { unix_seconds, origin, .. } = recorded;
+    ClipTime { unix_seconds, utc: recorded.to_string(), origin }
 }
 
 /// The reference that is this very sound.

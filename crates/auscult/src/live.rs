@@ -25,7 +25,8 @@ use crate::{Machine, Result, Scorer};
 #[derive(Debug)]
 pub struct Live<'a> {
     scorer: Scorer<'a>,
-    clips: LiveClips,
+    sample_rate: u32,
+    clips: Option<LiveClips>,
     records: Vec<ClipRecord>,
 }
 
@@ -33,9 +34,17 @@ pub struct Live<'a> {
 const LIVE: &str = "live";
 
 impl<'a> Live<'a> {
-    pub(crate) fn new(machine: &'a Machine, sample_rate: u32) -> Result<Self> {
-        let clips = LiveClips::new(sample_rate, machine.reading().settings())?;
-        Ok(Self { scorer: machine.scorer(), clips, records: Vec::new() })
+    pub(crate) fn new(machine: &'a Machine, sample_rate: u32) -> Self {
+        Self { scorer: machine.scorer(), sample_rate, clips: None, records: Vec::new() }
+    }
+
+    /// Plans resampling and cutting, if that is not done yet.
+    pub(crate) fn prepare(&mut self) -> Result<&mut LiveClips> {
+        let settings = self.scorer.machine().reading().settings();
+        Ok(match &mut self.clips {
+            Some(clips) => clips,
+            none => none.insert(LiveClips::new(self.sample_rate, settings)?),
+        })
     }
 
     /// Takes the next samples, of any number, and gives the records of the clips they complete.
@@ -44,17 +53,37 @@ impl<'a> Live<'a> {
     ///
     /// If the sound cannot be resampled.
     pub fn push(&mut self, samples: &[f32]) -> Result<&[ClipRecord]> {
-        let Self { scorer, clips, records } = self;
+        self.prepare()?;
+        let Self { scorer, clips, records, .. } = self;
         let mut count = 0;
-        clips.push(samples, &mut |clip, start_seconds| {
-            if count == records.len() {
-                records.push(ClipRecord::of(LIVE, 0.0, ClipCondition::Usable));
-            }
-            let record = &mut records[count];
-            record.start_seconds = start_seconds;
-            scorer.score_into(clip, record);
-            count += 1;
-        })?;
+        if let Some(clips) = clips {
+            clips.push(samples, &mut |clip, start_seconds| {
+                if count == records.len() {
+                    records.push(ClipRecord::of(LIVE, 0.0, ClipCondition::Usable));
+                }
+                let record = &mut records[count];
+                record.start_seconds = start_seconds;
+                scorer.score_into(clip, record);
+                count += 1;
+            })?;
+        }
         Ok(&records[..count])
+    }
+
+    /// Ends the sound: resampled sound may complete a last clip. Also tells how many seconds were left over.
+    ///
+    /// # Errors
+    ///
+    /// If the sound cannot be resampled.
+    pub fn finish(mut self) -> Result<(Option<ClipRecord>, f64)> {
+        let Some(clips) = self.clips.take() else { return Ok((None, 0.0)) };
+        let mut last = None;
+        let scorer = &mut self.scorer;
+        let seconds_left = clips.finish(&mut |clip, start_seconds| {
+            let mut record = ClipRecord::of(LIVE, start_seconds, ClipCondition::Usable);
+            scorer.score_into(clip, &mut record);
+            last = Some(record);
+        })?;
+        Ok((last, seconds_left))
     }
 }

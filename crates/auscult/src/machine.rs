@@ -13,8 +13,8 @@ use auscult_core::{
 };
 
 use crate::{
-    ClipRules, Error, FrontEnds, IntoSources, Learn, Learned, Listen, Listening, Reading, Result,
-    Scorer, Sources, Threads, learn,
+    ClipRules, Error, FrontEnds, IntoSources, Learn, Learned, Listen, Listening, Live, Reading,
+    Result, Scorer, Sources, Threads, learn,
 };
 
 /// What a machine sounds like when it is well, ready to be compared with.
@@ -160,6 +160,22 @@ impl Machine {
     /// Scores clips that are in memory already, one after the other.
     pub fn scorer(&self) -> Scorer<'_> {
         Scorer::new(self)
+    }
+
+    /// Scores sound as it comes, pushed in pieces of any size at the model's sample rate.
+    pub fn live(&self) -> Live<'_> {
+        Live::new(self, self.reading.length().sample_rate())
+    }
+
+    /// The same for sound at another sample rate, which is resampled.
+    ///
+    /// # Errors
+    ///
+    /// If the rate is out of range.
+    pub fn live_at(&self, sample_rate: u32) -> Result<Live<'_>> {
+        let mut live = Live::new(self, sample_rate);
+        live.prepare()?;
+        Ok(live)
     }
 
     /// Every band of a clip with its reasons. `samples` is one clip at the model's rate.

@@ -373,7 +373,7 @@ impl<T: Send> ReadAll<'_, T> {
         let most = FILES_PER_THREAD * self.threads.count();
         let sources = &mut self.sources;
         let batch: Vec<Source> =
-            std::iter::from_fn(|| sources.next_if(|next| !is_live(next))).take(most).collect();
+            std::iter::from_fn(|| sources.next_if(|next| !next.is_live())).take(most).collect();
         let shared = &self.shared;
         let pieces: Vec<Vec<Piece<T>>> = self
             .threads
@@ -404,7 +404,7 @@ impl<T: Send> ReadAll<'_, T> {
 
     /// Opens the next source if it is live; why it could not be opened comes out as its end.
     fn open_live(&mut self) -> bool {
-        let Some(source) = self.sources.next_if(is_live) else { return false };
+        let Some(source) = self.sources.next_if(Source::is_live) else { return false };
         let source = Arc::new(source);
         match self.shared.reading.clips(&source.location) {
             Ok(clips) => self.live = Some((source, clips, self.shared.new_worker())),
@@ -444,8 +444,4 @@ fn end<T>(source: Arc<Source>, problem: Option<String>, seconds_dropped: f64) ->
 
 fn stopped(source: &Source) -> String {
     format!("{}: stopped while reading", source.label)
-}
-
-fn is_live(source: &Source) -> bool {
-    source.location == Location::StandardInput
 }

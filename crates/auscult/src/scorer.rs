@@ -30,6 +30,10 @@ impl<'a> Scorer<'a> {
         Self { machine, worker }
     }
 
+    pub(crate) fn machine(&self) -> &'a Machine {
+        self.machine
+    }
+
     /// Scores one clip at the model's sample rate; shorter sound is filled up with silence.
     ///
     /// A clip that is not the sound of a machine (silent, constant, not finite, shorter than half a clip) has a record
@@ -39,9 +43,8 @@ impl<'a> Scorer<'a> {
     ///
     /// [`Error::LongClip`] if it is more than one clip.
     pub fn score(&mut self, samples: &[f32]) -> Result<ClipRecord> {
-        let condition = self.check(samples)?;
-        let mut record = ClipRecord::of("", 0.0, condition);
-        self.score_into(samples, condition, &mut record);
+        let mut record = ClipRecord::of("", 0.0, self.check(samples)?);
+        self.score_into(samples, &mut record);
         Ok(record)
     }
 
@@ -69,12 +72,8 @@ impl<'a> Scorer<'a> {
     }
 
     /// Scores a clip into a record that may have been used before; allocates nothing once warm.
-    pub(crate) fn score_into(
-        &mut self,
-        samples: &[f32],
-        condition: ClipCondition,
-        record: &mut ClipRecord,
-    ) {
+    pub(crate) fn score_into(&mut self, samples: &[f32], record: &mut ClipRecord) {
+        let condition = ClipCondition::of(samples, self.machine.reading().length());
         score_into(self.machine, &mut self.worker, samples, condition, ClipRules::field(), record);
     }
 }

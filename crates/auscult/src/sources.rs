@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use auscult_audio::{Expanded, Label, Source};
+use auscult_audio::{Expanded, Label, LabelFolder, Location, Note, Source, UnknownLabel};
 
 use crate::{Error, LabelFolders, Result};
 
@@ -21,6 +21,8 @@ use crate::{Error, LabelFolders, Result};
 pub struct Sources {
     sources: Vec<Source>,
     problems: Vec<auscult_audio::Error>,
+    notes: Vec<Note>,
+    label_folders: Vec<LabelFolder>,
 }
 
 impl Sources {
@@ -37,11 +39,12 @@ impl Sources {
             .into_iter()
             .map(|path| path.as_ref().as_os_str().to_string_lossy().into_owned())
             .collect();
-        let Expanded { sources, problems, .. } = auscult_audio::expand(&inputs);
+        let Expanded { sources, problems, notes, label_folders, .. } =
+            auscult_audio::expand(&inputs);
         if sources.is_empty() {
             return Err(Error::NoSources { problems });
         }
-        Ok(Self { sources, problems })
+        Ok(Self { sources, problems, notes, label_folders })
     }
 
     /// These recordings, all of one visit.
@@ -80,6 +83,11 @@ impl Sources {
         &self.problems
     }
 
+    /// What else is worth knowing, such as sound in formats that are not read.
+    pub fn notes(&self) -> &[Note] {
+        &self.notes
+    }
+
     /// Takes out what nothing may be learnt from: recordings kept for testing, labelled as anomalous, or
     /// labelled with a word that nobody knows.
     ///
@@ -89,9 +97,9 @@ impl Sources {
     pub(crate) fn keep_normal(&mut self) -> Result<Vec<(Source, NotNormal)>> {
         let reason = |source: &Source| match &source.truth {
             _ if source.is_for_test => Some(NotNormal::ForTesting),
-            Some(Label::Anomalous) => Some(NotNormal::Anomalous),
-            Some(Label::Unknown(label)) => Some(NotNormal::UnknownLabel(label.clone())),
-            _ => None,
+            Some(Ok(Label::Anomaly)) => Some(NotNormal::Anomalous),
+            Some(Err(UnknownLabel(label))) => Some(NotNormal::UnknownLabel(label.clone())),
+            Some(Ok(Label::Normal)) | None => None,
         };
         let mut left_out = Vec::new();
         for source in std::mem::take(&mut self.sources) {
@@ -109,12 +117,43 @@ impl Sources {
     }
 
     /// Gives recordings in folders whose names are labels those labels, if they are to be used.
-    pub(crate) fn apply_label_folders(&mut self, _: LabelFolders) -> Result<()> {
-        Ok(())
+    ///
+    /// # Errors
+    ///
+    /// [`Error::LabelFolders`] if there are such folders and nobody said what they are.
+    pub(crate) fn apply_label_folders(&mut self, label_folders: LabelFolders) -> Result<()> {
+        match label_folders {
+            _ if self.label_folders.is_empty() => Ok(()),
+            LabelFolders::Ignore => Ok(()),
+            LabelFolders::Unknown => {
+                let name = |folder: &LabelFolder| folder.path.display().to_string();
+                Err(Error::LabelFolders { folders: self.label_folders.iter().map(name).collect() })
+            }
+            LabelFolders::Use => {
+                for source in &mut self.sources {
+                    let folders = self.label_folders.iter();
+                    folders.for_each(|folder| label_by_folder(source, folder));
+                }
+                Ok(())
+            }
+        }
     }
 
     pub(crate) fn into_parts(self) -> (Vec<Source>, Vec<auscult_audio::Error>) {
         (self.sources, self.problems)
+    }
+}
+
+/// Labels a recording below the folder; the visit is then the folder below that, if there is one.
+fn label_by_folder(source: &mut Source, folder: &LabelFolder) {
+    let Location::File(path) = &source.location else { return };
+    let Ok(below) = path.strip_prefix(&folder.path) else { return };
+    source.truth.get_or_insert(Ok(folder.label));
+    let name = folder.path.file_name().map(|name| name.to_string_lossy().into_owned());
+    if source.visit == name {
+        let mut parts = below.components();
+        let first = parts.next().filter(|_| parts.next().is_some());
+        source.visit = first.map(|part| part.as_os_str().to_string_lossy().into_owned());
     }
 }
 

@@ -10,7 +10,7 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use auscult_audio::{ClipReader, Location, ReadSettings};
+use auscult_audio::{ClipReader, Label, Location, ReadSettings, manifest::Manifest};
 use auscult_core::{
     BeamSettings, ClipSettings, ClipVectors, FrontEndSettings, Method as Detection, Provenance,
     References,
@@ -112,22 +112,12 @@ fn shuffle(values: &mut [usize], random: &mut ChaCha8Rng) {
 
 /// Paths of the normal clips by file name, which numbers them in time.
 fn normal_clips(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
-    let manifest = folder.join("manifest.csv");
-    let mut reader = csv::Reader::from_path(&manifest)
-        .with_context(|| format!("cannot read {}", manifest.display()))?;
-    let headers = reader.headers()?.clone();
-    let column = |name: &str| {
-        headers
-            .iter()
-            .position(|header| header == name)
-            .with_context(|| format!("no column {name}"))
-    };
-    let (path, label) = (column("path")?, column("label")?);
+    let manifest = Manifest::open(&folder.join("manifest.csv"))?;
     let mut paths = Vec::new();
-    for row in reader.records() {
+    for row in manifest.rows {
         let row = row?;
-        if &row[label] == "normal" {
-            paths.push(folder.join(&row[path]));
+        if row.label == Some(Ok(Label::Normal)) {
+            paths.push(row.path);
         }
     }
     paths.sort_by_key(|path| path.file_name().map(ToOwned::to_owned));

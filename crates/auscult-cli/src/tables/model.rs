@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 
 use auscult::{
-    FrontEndIdentity, Model, ScoreOf, alarm::AlarmSettings, features::{Axis, MemberSettings},
+    FrontEndIdentity, Model, ScoreOf,
+    alarm::AlarmSettings,
+    features::{Axis, MemberSettings},
 };
 use serde_json::{Value, json};
 

@@ -123,9 +123,7 @@ fn a_channel_the_files_do_not_have_is_said_of_each() {
     let ran = sandbox.run("score model.auscult normal/visit_1 --channel 7").exits(2);
     assert_eq!(ran.stdout, "nothing was scored\n");
     assert_eq!(ran.stderr.lines().count(), 8);
-    ran.says(
-        "channel 7 was asked for but the file has 1 (numbered from 0); choose a lower channel",
-    );
+    ran.says("there is no channel 7: the file has 1, numbered from 0; choose a lower channel");
 }
 
 #[test]

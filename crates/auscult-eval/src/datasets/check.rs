@@ -59,7 +59,7 @@ pub struct CheckReport {
     pub known_classes: Option<usize>,
     /// Whether they are as many; `None` if nothing is known or a section lacks training clips.
     pub classes_as_known: Option<bool>,
-    /// What was odd while reading.
+    /// Remarks on what was read.
     pub remarks: Vec<String>,
     /// Files that are not there, are empty or cut off, or have a header that makes no sense.
     pub unusable: Vec<FileProblem>,

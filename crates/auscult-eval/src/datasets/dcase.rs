@@ -56,7 +56,7 @@ pub(super) fn read(year: Year, roots: &[PathBuf]) -> Result<Found> {
         let DatasetClip { machine, section, split, name, domain, .. } = clip;
         format!("{machine}/{section}/{split:?}/{domain:?}/{name}")
     };
-    let clips = once::each_once(
+    let clips = once::deduplicate(
         DatasetKind::Dcase(year),
         clips,
         key,
@@ -77,7 +77,9 @@ pub(super) fn read(year: Year, roots: &[PathBuf]) -> Result<Found> {
 
 fn is_attribute_table(file: &TreeFile) -> bool {
     let hidden = file.name().ends_with("_correspondence.csv");
-    file.has_extension(&["csv"]) && file.name().starts_with("attributes_") && !hidden
+    file.name().to_ascii_lowercase().ends_with(".csv")
+        && file.name().starts_with("attributes_")
+        && !hidden
 }
 
 /// What the folder of a clip says.

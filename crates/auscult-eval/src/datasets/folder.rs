@@ -5,6 +5,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use auscult_audio::{
+    UnknownLabel,
+    manifest::{Column, Manifest, Row},
+};
+
 use super::{
     ClipFile, DatasetClip, DatasetKind, Split,
     dcase::Found,
@@ -16,7 +21,7 @@ use crate::{
     metrics::{Domain, Label},
 };
 
-/// Reads a manifest, a folder with `manifest.csv`, or folders called train, test, normal, anomaly.
+/// Reads manifests, folders with a `manifest.csv`, or folders called train, test, normal, anomaly.
 pub(super) fn read(roots: &[PathBuf]) -> Result<Found> {
     let mut clips = Vec::new();
     let mut remarks = Vec::new();
@@ -36,7 +41,7 @@ pub(super) fn read(roots: &[PathBuf]) -> Result<Found> {
             train/ and test/{normal,anomaly}/, or normal/ and anomaly/";
         return Err(nothing_found(DatasetKind::Folder, roots, looked_for, &[]));
     }
-    let clips = once::each_once(
+    let clips = once::deduplicate(
         DatasetKind::Folder,
         clips,
         |(key, _)| key.clone(),
@@ -44,7 +49,7 @@ pub(super) fn read(roots: &[PathBuf]) -> Result<Found> {
         &mut remarks,
     )?;
     let mut clips: Vec<DatasetClip> = clips.into_iter().map(|(_, clip)| clip).collect();
-    split_where_nobody_said(&mut clips, &mut remarks);
+    split_unmarked(&mut clips, &mut remarks);
     Ok((clips, remarks))
 }
 
@@ -53,80 +58,69 @@ fn read_manifest(
     clips: &mut Vec<DatasetClip>,
     remarks: &mut Vec<String>,
 ) -> Result<()> {
-    let wrong = |line: u64, reason: String| Error::Table { path: path.to_owned(), line, reason };
-    let folder = path.parent().unwrap_or(Path::new(""));
-    let mut reader = csv::ReaderBuilder::new()
-        .trim(csv::Trim::All)
-        .from_path(path)
-        .map_err(|error| wrong(0, error.to_string()))?;
-    let headers = reader.headers().map_err(|error| wrong(1, error.to_string()))?.clone();
-    let column = |name: &str| headers.iter().position(|header| header.eq_ignore_ascii_case(name));
-    let columns = ["path", "split", "label", "machine", "section", "domain"].map(column);
-    let [Some(_), Some(_), ..] = columns else {
-        let found = headers.iter().collect::<Vec<_>>().join(", ");
-        let reason = format!(
-            "a manifest for evaluation needs the columns path and split (train or test), and label to be judged; found {found}"
-        );
-        return Err(wrong(1, reason));
-    };
-    if columns[2].is_none() {
+    let manifest = Manifest::open(path)?;
+    let (has_split, has_label) = (manifest.has(Column::Split), manifest.has(Column::Label));
+    if !has_split && !has_label {
+        let reason = "the columns split (train or test) and label are missing: without either of them nothing says \
+            which clips are judged; add one of them";
+        return Err(Error::Table { path: path.to_owned(), line: 1, reason: reason.to_owned() });
+    }
+    if !has_label {
         remarks.push(format!(
             "{} has no column label: its test clips are scored and not judged; add it with 0, 1, normal or anomaly",
             path.display()
         ));
     }
     let mut lines: BTreeMap<String, u64> = BTreeMap::new();
-    for record in reader.records() {
-        let record = record.map_err(|error| {
-            wrong(error.position().map_or(0, csv::Position::line), error.to_string())
-        })?;
-        let line = record.position().map_or(0, csv::Position::line);
-        let [clip_path, split, label, machine, section, domain] =
-            columns.map(|at| at.and_then(|at| record.get(at)).unwrap_or_default());
-        let split = match split {
-            "train" => Split::Train,
-            "test" => Split::Test,
-            other => {
-                return Err(wrong(line, format!("split must be train or test, got {other:?}")));
-            }
-        };
-        let label = match (split, label) {
-            (Split::Train, "") => Some(Label::Normal),
-            (_, "") => None,
-            (_, text) => Some(Label::parse(text).ok_or_else(|| {
-                wrong(line, format!("label must be 0, 1, normal or anomaly, got {text:?}"))
-            })?),
-        };
-        let domain = match domain {
-            "" => None,
-            text => Some(Domain::parse(text).ok_or_else(|| {
-                wrong(line, format!("domain must be source or target, got {text:?}"))
-            })?),
-        };
-        if split == Split::Train && label == Some(Label::Anomaly) {
-            let reason = "an anomaly among the training clips; only normal clips are learned from";
-            return Err(wrong(line, reason.to_owned()));
+    for row in manifest.rows {
+        let row = row?;
+        let wrong = |reason: String| Error::Table { path: path.to_owned(), line: row.line, reason };
+        if let Some(first) = lines.insert(row.written_path.clone(), row.line) {
+            let written = &row.written_path;
+            return Err(wrong(format!(
+                "{written:?} is in line {first} too; each clip counts once, remove one of them"
+            )));
         }
-        if let Some(first) = lines.insert(clip_path.to_owned(), line) {
-            let reason = format!(
-                "{clip_path:?} is in line {first} too; each clip counts once, remove one of them"
-            );
-            return Err(wrong(line, reason));
-        }
-        let name = clip_path.rsplit(['/', '\\']).next().unwrap_or(clip_path).to_owned();
-        clips.push(DatasetClip {
-            file: ClipFile::Plain(folder.join(clip_path)),
-            name,
-            machine: machine.to_owned(),
-            section: section.to_owned(),
-            set: String::new(),
-            split,
-            label,
-            domain,
-            attributes: String::new(),
-        });
+        clips.push(listed_clip(&row, has_split).map_err(wrong)?);
     }
     Ok(())
+}
+
+/// The clip of a row, or what is wrong with the row. Without a column split everything is for
+/// training until it is split below.
+fn listed_clip(row: &Row, has_split: bool) -> std::result::Result<DatasetClip, String> {
+    let split = match row.split.as_deref().unwrap_or_default() {
+        _ if !has_split => None,
+        name if name.eq_ignore_ascii_case("train") => Some(Split::Train),
+        name if name.eq_ignore_ascii_case("test") => Some(Split::Test),
+        other => return Err(format!("split must be train or test, got {other:?}")),
+    };
+    let label = match (split, &row.label) {
+        (Some(Split::Train), None) => Some(Label::Normal),
+        (_, None) => None,
+        (_, Some(label)) => Some(label.clone().map_err(|UnknownLabel(text)| {
+            format!("label must be 0, 1, normal or anomaly, got {text:?}")
+        })?),
+    };
+    let parse_domain = |text: &String| {
+        Domain::parse(text).ok_or_else(|| format!("domain must be source or target, got {text:?}"))
+    };
+    let domain = row.domain.as_ref().map(parse_domain).transpose()?;
+    if split == Some(Split::Train) && label == Some(Label::Anomaly) {
+        let reason = "an anomaly among the training clips; only normal clips are learned from";
+        return Err(reason.to_owned());
+    }
+    Ok(DatasetClip {
+        file: ClipFile::Plain(row.path.clone()),
+        name: row.written_path.rsplit(['/', '\\']).next().unwrap_or_default().to_owned(),
+        machine: row.machine.clone().unwrap_or_default(),
+        section: row.section.clone().unwrap_or_default(),
+        set: String::new(),
+        split: split.unwrap_or(Split::Train),
+        label,
+        domain,
+        attributes: String::new(),
+    })
 }
 
 /// Folders that say what the clips in them are; whole names, so `abnormal_backup` says nothing.
@@ -181,7 +175,8 @@ fn clip_by_folders(file: &TreeFile) -> Option<(String, DatasetClip)> {
 
 /// Machines with normal and anomalous clips but no test clips are split as MIMII's baseline does:
 /// the first normal clips by name, as many as there are anomalies (half of them at most), test.
-fn split_where_nobody_said(clips: &mut [DatasetClip], remarks: &mut Vec<String>) {
+/// Clips without a label are learned from.
+fn split_unmarked(clips: &mut [DatasetClip], remarks: &mut Vec<String>) {
     let machines: BTreeSet<String> = clips.iter().map(|clip| clip.machine.clone()).collect();
     for machine in machines {
         let of_machine = |clip: &&mut DatasetClip| clip.machine == machine;
@@ -196,7 +191,7 @@ fn split_where_nobody_said(clips: &mut [DatasetClip], remarks: &mut Vec<String>)
             if clip.label == Some(Label::Anomaly) {
                 clip.split = Split::Test;
                 anomalies += 1;
-            } else {
+            } else if clip.label == Some(Label::Normal) {
                 places.insert(clip.file.label(), place);
             }
         }
@@ -207,9 +202,11 @@ fn split_where_nobody_said(clips: &mut [DatasetClip], remarks: &mut Vec<String>)
         for &place in places.values().take(tested) {
             clips[place].split = Split::Test;
         }
+        let all = places.len();
+        let name = if machine.is_empty() { "all clips" } else { &machine };
         remarks.push(format!(
-            "{machine}: no train and test folders; the first {tested} of {} normal clips by name test, the rest is learned from",
-            places.len()
+            "{name}: no clip is marked for testing; the first {tested} of {all} normal clips by name test, the rest \
+             is learned from"
         ));
     }
 }

@@ -1,4 +1,4 @@
-//! Files that are not what their names promise, told from their first bytes.
+//! Files that are not what their names promise, found by their first bytes.
 
 use std::io::Cursor;
 
@@ -8,7 +8,7 @@ use rayon::prelude::*;
 use super::{Archives, ClipFile, DatasetClip};
 use crate::problems::FileProblem;
 
-/// The header of a WAV file is nearly always within so many bytes.
+/// The header of a WAV file is nearly always shorter than this.
 const START_BYTES: u64 = 4096;
 
 /// Clips whose file is not there, is empty, has no header that makes sense, or ends before the sound

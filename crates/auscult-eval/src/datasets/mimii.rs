@@ -30,7 +30,7 @@ pub(super) fn read(roots: &[PathBuf]) -> Result<Found> {
         let DatasetClip { set, machine, section, label, name, .. } = clip;
         format!("{set}/{machine}/{section}/{label:?}/{name}")
     };
-    let found = once::each_once(DatasetKind::Mimii, found, key, |clip| &clip.file, &mut remarks)?;
+    let found = once::deduplicate(DatasetKind::Mimii, found, key, |clip| &clip.file, &mut remarks)?;
     let mut groups: BTreeMap<(String, String, String), Vec<DatasetClip>> = BTreeMap::new();
     for clip in found {
         let key = (clip.set.clone(), clip.machine.clone(), clip.section.clone());

@@ -146,7 +146,7 @@ pub struct Dataset {
     pub kind: DatasetKind,
     /// Its clips, sorted by set, machine, section, split and name.
     pub clips: Vec<DatasetClip>,
-    /// What was odd while reading, in sentences.
+    /// Remarks on what was found, in sentences.
     remarks: Vec<String>,
 }
 
@@ -184,12 +184,12 @@ impl Dataset {
         let mut remarks = Vec::new();
         let roots = guess::own_folders(kind, roots, &mut remarks)?;
         once::refuse_same_roots(kind, &roots)?;
-        let (mut clips, odd) = match kind {
+        let (mut clips, found) = match kind {
             DatasetKind::Dcase(year) => dcase::read(year, &roots)?,
             DatasetKind::Mimii => mimii::read(&roots)?,
             DatasetKind::Folder => folder::read(&roots)?,
         };
-        remarks.extend(odd);
+        remarks.extend(found);
         if let Some(truth) = truth {
             truth.apply(&mut clips, &mut remarks);
         }
@@ -202,7 +202,7 @@ impl Dataset {
         Ok(Self { kind, clips, remarks })
     }
 
-    /// What is odd about the data, in sentences.
+    /// Remarks on the data, in sentences.
     pub fn remarks(&self) -> Vec<String> {
         let mut remarks = self.remarks.clone();
         let foreign = self.foreign_sections();
@@ -222,7 +222,7 @@ impl Dataset {
         names.iter().map(|name| name.trim()).collect::<Vec<_>>().join(", ")
     }
 
-    /// Keeps the machines and parts that are asked for; an empty list keeps all.
+    /// Keeps the named machines and parts; an empty list keeps all.
     ///
     /// # Errors
     ///

@@ -22,11 +22,12 @@ pub(super) fn refuse_same_roots(kind: DatasetKind, roots: &[PathBuf]) -> Result<
     Ok(())
 }
 
-/// Keeps one of each clip. An archive beside what was unpacked from it is left aside, and that is
-/// told; any other clip that is there twice is refused, since nothing says which one is meant.
+/// Keeps one of each clip. Of an archive beside what was unpacked from it, the unpacked clips are
+/// used, with a remark; any other clip that is there twice is refused, since nothing says which one
+/// is meant.
 ///
-/// `key` tells clips apart within a data set: machine, section, split and name.
-pub(super) fn each_once<T>(
+/// `key` distinguishes clips within a data set: machine, section, split and name.
+pub(super) fn deduplicate<T>(
     kind: DatasetKind,
     found: Vec<T>,
     key: impl Fn(&T) -> String,
@@ -37,7 +38,7 @@ pub(super) fn each_once<T>(
     for (place, clip) in found.iter().enumerate() {
         places.entry(key(clip)).or_default().push(place);
     }
-    let mut left_aside: BTreeMap<&Path, usize> = BTreeMap::new();
+    let mut unused: BTreeMap<&Path, usize> = BTreeMap::new();
     let mut is_kept = vec![true; found.len()];
     let mut refused: Vec<[String; 2]> = Vec::new();
     for places in places.into_values().filter(|places| places.len() > 1) {
@@ -49,7 +50,7 @@ pub(super) fn each_once<T>(
         for place in places {
             if let ClipFile::Archived { archive, .. } = file(&found[place]) {
                 is_kept[place] = false;
-                *left_aside.entry(archive).or_default() += 1;
+                *unused.entry(archive).or_default() += 1;
             }
         }
     }
@@ -65,7 +66,7 @@ pub(super) fn each_once<T>(
         );
         return Err(Error::Dataset { kind: kind.to_string(), reason });
     }
-    remarks.extend(left_aside.iter().map(|(archive, clips)| {
+    remarks.extend(unused.iter().map(|(archive, clips)| {
         format!(
             "{}: {clips} of its clips lie unpacked beside it; the unpacked ones are used",
             archive.display()

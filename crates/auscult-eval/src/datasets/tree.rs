@@ -1,12 +1,15 @@
 //! What lies in a folder, archives included, as one list of paths.
 
 use std::{
-    fs::{self, File},
+    collections::BTreeMap,
+    ffi::OsStr,
+    fs::File,
     io::{BufReader, Read},
     path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
+use auscult_audio::{Walked, has_sound_extension};
 use zip::ZipArchive;
 
 use crate::{Error, Result};
@@ -25,7 +28,7 @@ pub enum ClipFile {
     },
 }
 
-/// A clip's file may have at most so many bytes: an hour of 16 channels would not.
+/// The largest file of a clip, in bytes: an hour of 16 channels at 16 kHz is larger.
 const LARGEST_BYTES: u64 = 1 << 30;
 
 impl ClipFile {
@@ -45,7 +48,7 @@ impl ClipFile {
         }
     }
 
-    /// The first bytes of the file, so many at most, and how many it has.
+    /// The first bytes of the file, `most` of them at most, and how many it has.
     pub(super) fn start(&self, most: u64, archives: &Archives) -> Result<(Vec<u8>, u64)> {
         match self {
             Self::Plain(path) => {
@@ -118,8 +121,8 @@ fn open_archive(path: &Path) -> Result<OpenArchive> {
 }
 
 fn damaged(path: &Path, error: &zip::result::ZipError) -> Error {
-    let words = format!("{error}; a download that stopped half way? fetch it again or remove it");
-    Error::Read { path: path.to_owned(), source: std::io::Error::other(words) }
+    let reason = format!("{error}; a download that stopped half way? fetch it again or remove it");
+    Error::Read { path: path.to_owned(), source: std::io::Error::other(reason) }
 }
 
 /// A file below a root: its place, folder by folder, and where its bytes are.
@@ -148,13 +151,7 @@ impl TreeFile {
     }
 
     pub(super) fn is_sound(&self) -> bool {
-        self.has_extension(&["wav", "flac", "ogg", "mp3", "aif", "aiff", "m4a"])
-    }
-
-    pub(super) fn has_extension(&self, wanted: &[&str]) -> bool {
-        let name = self.name();
-        name.rsplit_once('.')
-            .is_some_and(|(_, found)| wanted.iter().any(|other| found.eq_ignore_ascii_case(other)))
+        has_sound_extension(Path::new(self.name()))
     }
 }
 
@@ -171,44 +168,54 @@ pub(super) fn unfinished(files: &[TreeFile]) -> Option<String> {
     ))
 }
 
-/// Folders are searched so deep.
-const MOST_LEVELS: usize = 12;
-
 /// Everything below `root`, archives opened; hidden files are left out.
 pub(super) fn list(root: &Path) -> Result<Vec<TreeFile>> {
     let mut files = Vec::new();
-    if root.is_file() && root.extension().is_some_and(|found| found.eq_ignore_ascii_case("zip")) {
+    if root.is_file() && is_archive(root) {
         list_archive(root, &[stem(root)], &mut files)?;
     } else {
-        list_folder(root, &mut Vec::new(), &mut files)?;
+        for path in walk_whole(root)?.files {
+            list_file(root, path, &mut files)?;
+        }
     }
     files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(files)
 }
 
-fn list_folder(folder: &Path, above: &mut Vec<String>, files: &mut Vec<TreeFile>) -> Result<()> {
-    if above.len() >= MOST_LEVELS {
+/// What lies below a folder, if all of it can be read.
+fn walk_whole(root: &Path) -> Result<Walked> {
+    let mut walked = auscult_audio::walk(root);
+    match walked.problems.pop() {
+        Some(problem) => Err(problem.into()),
+        None => Ok(walked),
+    }
+}
+
+/// Adds a file below `root`, or what an archive holds. Data sets have no names that are not UTF-8.
+fn list_file(root: &Path, path: PathBuf, files: &mut Vec<TreeFile>) -> Result<()> {
+    let below = path.strip_prefix(root).unwrap_or(&path).iter();
+    let Some(mut parts) = below.map(part_name).collect::<Option<Vec<String>>>() else {
         return Ok(());
+    };
+    if is_archive(&path) {
+        parts.pop();
+        parts.push(stem(&path));
+        return list_archive(&path, &parts, files);
     }
-    for entry in fs::read_dir(folder).map_err(Error::read(folder))? {
-        let path = entry.map_err(Error::read(folder))?.path();
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-        if name.starts_with('.') || name == "__MACOSX" {
-            continue;
-        }
-        above.push(name.to_owned());
-        if path.is_dir() {
-            list_folder(&path, above, files)?;
-        } else if name.to_ascii_lowercase().ends_with(".zip") {
-            above.pop();
-            above.push(stem(&path));
-            list_archive(&path, above, files)?;
-        } else {
-            files.push(TreeFile { path: above.clone(), file: ClipFile::Plain(path.clone()) });
-        }
-        above.pop();
-    }
+    files.push(TreeFile { path: parts, file: ClipFile::Plain(path) });
     Ok(())
+}
+
+/// The name of a file or folder that may be part of a data set.
+fn part_name(name: &OsStr) -> Option<String> {
+    name.to_str().filter(|name| *name != MAC_FOLDER).map(str::to_owned)
+}
+
+/// What a Mac puts beside the files of an archive.
+const MAC_FOLDER: &str = "__MACOSX";
+
+fn is_archive(path: &Path) -> bool {
+    path.extension().is_some_and(|found| found.eq_ignore_ascii_case("zip"))
 }
 
 /// Folders that should hold clips and do not: those without any file below them, and those called
@@ -218,12 +225,38 @@ fn list_folder(folder: &Path, above: &mut Vec<String>, files: &mut Vec<TreeFile>
 ///
 /// [`Error::Read`] if a folder cannot be read.
 pub fn empty_folders(root: &Path) -> Result<Vec<PathBuf>> {
-    let mut empty = Vec::new();
-    if root.is_dir() && look_into(root, 0, &mut empty)?.is_empty() {
-        empty = vec![root.to_owned()];
+    if !root.is_dir() {
+        return Ok(Vec::new());
     }
-    empty.sort();
-    Ok(empty)
+    let walked = walk_whole(root)?;
+    let is_part = |path: &Path| {
+        path.strip_prefix(root)
+            .is_ok_and(|below| below.iter().all(|name| part_name(name).is_some()))
+    };
+    let folders = walked.folders.iter().filter(|path| is_part(path));
+    let mut contents: BTreeMap<&Path, Contents> =
+        folders.map(|folder| (folder.as_path(), Contents::default())).collect();
+    let mut look = |path: &Path, note: fn(&mut Contents)| {
+        for folder in path.ancestors() {
+            contents.get_mut(folder).map(note);
+        }
+    };
+    for folder in &walked.folders {
+        if folder.file_name().is_some_and(|name| name.eq_ignore_ascii_case("train")) {
+            look(folder, |contents| contents.has_train_folder = true);
+        }
+    }
+    for file in walked.files.iter().filter(|path| is_part(path)) {
+        if has_sound_extension(file) || is_archive(file) {
+            look(file, |contents| contents.has_sound = true);
+        } else {
+            look(file, |contents| contents.has_other_files = true);
+        }
+    }
+    let is_empty = |path: &Path| contents.get(path).is_some_and(|found| found.is_empty());
+    let is_outermost = |path: &Path| !path.parent().is_some_and(is_empty);
+    let empty = contents.keys().filter(|path| is_empty(path) && is_outermost(path));
+    Ok(empty.map(|path| path.to_path_buf()).collect())
 }
 
 /// What lies below a folder.
@@ -240,36 +273,6 @@ impl Contents {
     }
 }
 
-fn look_into(folder: &Path, level: usize, empty: &mut Vec<PathBuf>) -> Result<Contents> {
-    let is_train = folder.file_name().is_some_and(|name| name.eq_ignore_ascii_case("train"));
-    let mut contents = Contents { has_train_folder: is_train, ..Contents::default() };
-    if level >= MOST_LEVELS {
-        return Ok(Contents { has_sound: true, ..contents });
-    }
-    for entry in fs::read_dir(folder).map_err(Error::read(folder))? {
-        let path = entry.map_err(Error::read(folder))?.path();
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-        if name.starts_with('.') || name == "__MACOSX" {
-            continue;
-        }
-        if path.is_dir() {
-            let mut below = Vec::new();
-            let found = look_into(&path, level + 1, &mut below)?;
-            empty.extend(if found.is_empty() { vec![path] } else { below });
-            contents.has_sound |= found.has_sound;
-            contents.has_other_files |= found.has_other_files;
-            contents.has_train_folder |= found.has_train_folder;
-        } else {
-            let file =
-                TreeFile { path: vec![name.to_owned()], file: ClipFile::Plain(path.clone()) };
-            let holds_sound = file.is_sound() || file.has_extension(&["zip"]);
-            contents.has_sound |= holds_sound;
-            contents.has_other_files |= !holds_sound;
-        }
-    }
-    Ok(contents)
-}
-
 fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
@@ -283,7 +286,7 @@ fn list_archive(path: &Path, above: &[String], files: &mut Vec<TreeFile>) -> Res
         }
         let parts = name.split('/').filter(|part| !part.is_empty()).map(str::to_owned);
         let path_in_tree: Vec<String> = above.iter().cloned().chain(parts).collect();
-        if path_in_tree.iter().any(|part| part.starts_with('.') || part == "__MACOSX") {
+        if path_in_tree.iter().any(|part| part.starts_with('.') || part == MAC_FOLDER) {
             continue;
         }
         let file = ClipFile::Archived { archive: path.to_owned(), entry: name.into_owned() };
@@ -294,6 +297,8 @@ fn list_archive(path: &Path, above: &[String], files: &mut Vec<TreeFile>) -> Res
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -316,5 +321,27 @@ mod tests {
         let nothing = tempfile::tempdir().unwrap();
         assert_eq!(empty_folders(nothing.path()).unwrap(), [nothing.path()]);
         assert!(empty_folders(&root.path().join("notes/a.txt")).unwrap().is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn loops_of_symbolic_links_end() {
+        let root = tempfile::tempdir().unwrap();
+        fs::create_dir_all(root.path().join("fan/train")).unwrap();
+        fs::write(root.path().join("fan/train/1.wav"), "").unwrap();
+        for link in 0..8 {
+            std::os::unix::fs::symlink(".", root.path().join(format!("fan/link{link}"))).unwrap();
+        }
+        let files = list(root.path()).unwrap();
+        assert_eq!(files.len(), 1);
+        assert_eq!(files[0].path, ["fan", "train", "1.wav"]);
+        assert!(empty_folders(root.path()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_is_told() {
+        let root = tempfile::tempdir().unwrap();
+        let error = list(&root.path().join("gone")).unwrap_err().to_string();
+        assert!(error.ends_with("gone: no such file or folder; check the path"), "{error}");
     }
 }

@@ -102,7 +102,7 @@ impl Truth {
                 [name] => (*name).clone_into(&mut machine),
                 [hidden, _, label, ..] => {
                     let key = key(&machine, hidden);
-                    let label = Label::parse(label);
+                    let label = label.parse().ok();
                     let (Some(key), Some(label)) = (key, label) else {
                         return Err(wrong(path, index, line));
                     };
@@ -123,7 +123,7 @@ impl Truth {
         Ok(())
     }
 
-    /// Gives hidden test clips their label and domain; tells about those it does not know.
+    /// Gives hidden test clips their label and domain; remarks on those it does not know.
     pub(super) fn apply(&self, clips: &mut [DatasetClip], remarks: &mut Vec<String>) {
         let mut unknown = 0;
         let mut disagreeing = 0;

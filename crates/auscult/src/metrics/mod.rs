@@ -31,39 +31,11 @@ pub use self::{
     separation::{Separation, separation},
 };
 
+pub use auscult_audio::Label;
 use serde::{Deserialize, Serialize};
 
 /// The share of false positives up to which DCASE integrates the ROC curve (its p).
 pub const FALSE_POSITIVE_SHARE: f64 = 0.1;
-
-/// What a clip is known to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Label {
-    /// Nothing is wrong.
-    Normal,
-    /// Something is.
-    Anomaly,
-}
-
-impl Label {
-    /// Reads `0`, `1`, `normal`, `anomaly`, `anomalous` or `abnormal`.
-    pub fn parse(text: &str) -> Option<Self> {
-        match text.trim().to_ascii_lowercase().as_str() {
-            "0" | "0.0" | "normal" => Some(Self::Normal),
-            "1" | "1.0" | "anomaly" | "anomalous" | "abnormal" => Some(Self::Anomaly),
-            _ => None,
-        }
-    }
-
-    /// `normal` or `anomaly`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Normal => "normal",
-            Self::Anomaly => "anomaly",
-        }
-    }
-}
 
 /// The side of a domain shift a clip is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

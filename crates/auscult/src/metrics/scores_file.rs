@@ -38,7 +38,7 @@ impl ScoredClip {
 /// Reads a CSV file with the columns `path`, `label`, `score` and, where there are such,
 /// `domain`, `machine`, `section` and `set`; other columns are left alone.
 ///
-/// Labels are `0`, `1`, `normal` or `anomaly`; an empty one means that nobody knows. Each clip may
+/// Labels are those of [`Label`], such as `0`, `1`, `normal` or `anomaly`; an empty one means that nobody knows. Each clip may
 /// stand in one row: rows are of the same clip if path, machine, section, set and, in tables of
 /// `auscult score`, `start_seconds` are the same.
 ///
@@ -96,9 +96,10 @@ fn parse_scores(input: impl Read, path: &Path) -> Result<Vec<ScoredClip>> {
         if !score.is_finite() {
             return Err(Error::ScoreNotFinite { clip: format!("{name} (line {line})"), score });
         }
-        let label = optional(text(Some(label_column)), Label::parse).map_err(|got| {
-            wrong(line, format!("label must be 0, 1, normal or anomaly, got {got:?}"))
-        })?;
+        let label =
+            optional(text(Some(label_column)), |text| text.parse().ok()).map_err(|got| {
+                wrong(line, format!("label must be 0, 1, normal or anomaly, got {got:?}"))
+            })?;
         let domain = optional(text(domain_column), Domain::parse)
             .map_err(|got| wrong(line, format!("domain must be source or target, got {got:?}")))?;
         let [machine, section, set] =

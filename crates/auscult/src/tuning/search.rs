@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use auscult_audio::{ChannelRule, Location};
+use auscult_audio::{ChannelRule, Source};
 use auscult_core::{ClipSettings, Control, Event, FrontEnd, FrontEndSettings};
 
 use super::{
@@ -108,7 +108,7 @@ impl Search {
             for problem in &problems {
                 tune.control.report(Event::Problem(problem));
             }
-            if sources.iter().any(|source| source.location == Location::StandardInput) {
+            if sources.iter().any(Source::is_live) {
                 return Err(Error::ReadTwice);
             }
             let gathered = gather(sources, &reading, most, &tune.control)?;

@@ -43,15 +43,7 @@ pub(super) fn cache(arguments: &DataArguments) -> Option<PathBuf> {
     if arguments.no_cache {
         return None;
     }
-    let of_user = || {
-        let variable = |name| std::env::var_os(name).filter(|value| !value.is_empty());
-        let folder = variable("XDG_CACHE_HOME")
-            .map(PathBuf::from)
-            .or_else(|| variable("HOME").map(|home| PathBuf::from(home).join(".cache")))
-            .or_else(|| variable("LOCALAPPDATA").map(PathBuf::from))?;
-        Some(folder.join("auscult").join("features"))
-    };
-    arguments.cache.clone().or_else(of_user)
+    arguments.cache.clone().or_else(|| auscult::files::cache_folder("features"))
 }
 
 /// Names in quotes: those of systems may have commas in them.
