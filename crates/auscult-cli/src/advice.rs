@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use auscult::{Error, autoencoder, encoders, files};
+use auscult::{Error, autoencoder, beam::OptionConflict, core, encoders, files};
 
 /// The error with its causes in one line, and what to do next.
 pub(crate) fn describe(error: &anyhow::Error) -> String {
@@ -28,6 +28,9 @@ fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(error) = cause.downcast_ref::<Error>() {
         return of_library(error);
     }
+    if let Some(error) = cause.downcast_ref::<core::Error>() {
+        return of_core(error);
+    }
     if let Some(error) = cause.downcast_ref::<files::Error>() {
         return of_files(error);
     }
@@ -42,6 +45,7 @@ fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
 
 fn of_library(error: &Error) -> Option<String> {
     let advice = match error {
+        Error::Core(error) => return of_core(error),
         Error::Files(error) => return of_files(error),
         Error::Encoder(error) => return of_encoders(error),
         Error::Autoencoder(error) => return of_autoencoder(error),
@@ -70,6 +74,24 @@ fn of_library(error: &Error) -> Option<String> {
     Some(advice.to_owned())
 }
 
+fn of_core(error: &core::Error) -> Option<String> {
+    let core::Error::Options(conflict) = error else { return None };
+    let advice = match conflict {
+        OptionConflict::MethodNeedsTwoViews { .. } => "give --method beam",
+        OptionConflict::FusionNeedsTwoViews { .. } => "leave out --fuse",
+        OptionConflict::FusionWithBeam => "give --method adabeam or global, or leave out --fuse",
+        OptionConflict::BandsOfMembers { .. } | OptionConflict::NoBands => {
+            "leave out --band-width and --band-stride"
+        }
+        OptionConflict::NoMembers { .. } => "leave out --combine-members",
+        OptionConflict::AutoWithoutNeighbours => {
+            "leave out --density-exponent auto or --neighbours 0"
+        }
+        _ => return None,
+    };
+    Some(advice.to_owned())
+}
+
 fn of_files(error: &files::Error) -> Option<String> {
     let advice = match error {
         files::Error::Read { source, .. } if source.kind() == ErrorKind::NotFound => {
@@ -78,7 +100,7 @@ fn of_files(error: &files::Error) -> Option<String> {
         files::Error::Read { path, .. } if path.is_dir() => {
             format!("a folder is not a model file; {ORDER}")
         }
-        files::Error::Model { source: auscult::core::Error::ForeignModel { .. }, .. } => {
+        files::Error::Model { source: core::Error::ForeignModel { .. }, .. } => {
             format!("{ORDER}; models are made by auscult fit")
         }
         _ => return None,

@@ -109,7 +109,7 @@ impl Printer {
 impl Events for Printer {
     fn event(&self, event: Event<'_>) -> ControlFlow<()> {
         match event {
-            Event::Started { what, total } => self.start_bar(total, what, ""),
+            Event::Started { what, total, name } => self.start_bar(total, what, name),
             Event::Advanced => self.advance_bar(),
             Event::Finished => self.end_bar(),
             Event::Problem(text) => self.problem(text),

@@ -49,6 +49,8 @@ pub enum Event<'a> {
         what: &'static str,
         /// How many there are.
         total: usize,
+        /// What the stage is about, such as a section of a data set; often empty.
+        name: &'a str,
     },
     /// One more of them is done.
     Advanced,
@@ -63,7 +65,9 @@ pub enum Event<'a> {
 impl fmt::Debug for Event<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Started { what, total } => write!(formatter, "Started({total} {what})"),
+            Self::Started { what, total, name } => {
+                write!(formatter, "Started({total} {what} {name})")
+            }
             Self::Advanced => write!(formatter, "Advanced"),
             Self::Finished => write!(formatter, "Finished"),
             Self::Problem(text) => write!(formatter, "Problem({text})"),

@@ -7,10 +7,9 @@ use std::{
     sync::Arc,
 };
 
-use auscult_audio::{
-    ChannelRule, CheckedReadSettings, ClipRange, ClipReader, Extent, ReadSettings,
-};
-use auscult_core::{ClipCondition, ClipSettings, ClipVectors, Extractor, FrontEnd, View};
+use auscult::{ClipRules, Reading};
+use auscult_audio::{ChannelRule, Extent};
+use auscult_core::{ClipSettings, ClipVectors, Extractor, FrontEnd, View};
 use rayon::prelude::*;
 use serde_json::json;
 
@@ -23,7 +22,7 @@ use crate::{
 #[derive(Debug)]
 pub struct Features {
     front_end: Arc<dyn FrontEnd>,
-    reading: CheckedReadSettings,
+    reading: Reading,
     /// Where vectors of this front end with these settings are kept.
     folder: Option<PathBuf>,
 }
@@ -41,17 +40,10 @@ impl Features {
         channel: ChannelRule,
         cache: Option<&Path>,
     ) -> Result<Self> {
-        let settings = ReadSettings {
-            sample_rate: clip.sample_rate,
-            channel,
-            clip_seconds: clip.seconds,
-            hop_seconds: None,
-            range: ClipRange::First,
-        };
-        let reading = settings.check().map_err(|error| Error::Dataset {
-            kind: "reading".to_owned(),
-            reason: error.to_string(),
-        })?;
+        let reading =
+            Reading::new(clip, channel, None, ClipRules::protocol()).map_err(|error| {
+                Error::Dataset { kind: "reading".to_owned(), reason: error.to_string() }
+            })?;
         let identity = json!({
             "form": FORM,
             "front_end": front_end.identity(),
@@ -101,22 +93,24 @@ impl Features {
         if let Some(found) = kept.as_deref().and_then(|path| self.load(path)) {
             return Ok(found);
         }
-        let mut reader = ClipReader::from_stream(&file.label(), Cursor::new(bytes), &self.reading)
+        let mut clips = self
+            .reading
+            .clips_of_stream(&file.label(), Cursor::new(bytes))
             .map_err(|error| error.to_string())?;
-        let clip = reader
+        let clip = clips
             .next()
             .ok_or_else(|| "it holds no sound".to_owned())?
             .map_err(|error| error.to_string())?;
         // What is left of a file that was cut off is not the clip others have judged.
         if clip.extent == Extent::CutByDamage {
-            let reason = reader.next().and_then(std::result::Result::err);
+            let reason = clips.next().and_then(std::result::Result::err);
             return Err(
                 reason.map_or_else(|| "it is damaged".to_owned(), |error| error.to_string())
             );
         }
         // Some front ends would make numbers of it; every one is asked the same.
-        if let Some(sample) = clip.samples.iter().position(|value| !value.is_finite()) {
-            return Err(ClipCondition::NotFinite { sample }.to_string());
+        if !self.reading.rules().takes(clip.condition) {
+            return Err(clip.condition.to_string());
         }
         extractor.extract_into(&clip.samples, vectors).map_err(|error| error.to_string())?;
         if let Some(path) = kept {

@@ -3,45 +3,35 @@
 
 use std::{
     fs,
+    ops::ControlFlow,
     path::{Path, PathBuf},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use auscult_audio::ChannelRule;
-use auscult_core::ClipSettings;
+use auscult_core::{Cancel, ClipSettings, Control, Event};
 use auscult_eval::{
     datasets::{Dataset, DatasetKind, Set, Year},
     protocol::Protocol,
     run::{
-        Evaluation, RunFacts, RunProgress, RunResults, RunSettings, SectionResult, Threshold,
+        Evaluation, RunFacts, RunResults, RunSettings, SectionResult, Threshold,
         built_in_front_end, compare, evaluate, latex, markdown, page, read_sections,
         write_submission,
     },
 };
 use auscult_testing::{Layout, Machine, PerDomain, TreeRecipe, write_tree};
 
-/// Stops after so many clips.
-struct Until {
-    clips: AtomicUsize,
-    most: usize,
-}
-
-impl Until {
-    fn clips(most: usize) -> Self {
-        Self { clips: AtomicUsize::new(0), most }
-    }
-}
-
-impl RunProgress for Until {
-    fn section(&self, _name: &str, _clips: usize) {}
-
-    fn clip(&self) {
-        self.clips.fetch_add(1, Ordering::SeqCst);
-    }
-
-    fn is_stopped(&self) -> bool {
-        self.clips.load(Ordering::SeqCst) > self.most
-    }
+/// Stops after more than `most` clips.
+fn until(most: usize) -> Control {
+    let clips = AtomicUsize::new(0);
+    let events = move |event: Event<'_>| match event {
+        Event::Advanced if clips.fetch_add(1, Ordering::SeqCst) >= most => ControlFlow::Break(()),
+        _ => ControlFlow::Continue(()),
+    };
+    Control::new(Cancel::new(), Arc::new(events))
 }
 
 /// Two machines of 14 clips of half a second, in two domains.
@@ -98,7 +88,7 @@ fn run(
     data: &Path,
     out: Option<&Path>,
     cache: Option<&Path>,
-    progress: &Until,
+    control: &Control,
 ) -> Option<Evaluation> {
     let protocol = Protocol::parse(PROTOCOL).unwrap();
     let dataset = Dataset::open(protocol.datasets[0], &[data.to_owned()], None).unwrap();
@@ -108,7 +98,7 @@ fn run(
         cache,
         out,
         front_ends: &built_in_front_end,
-        progress,
+        control,
     };
     evaluate(&dataset, &protocol.systems, &protocol.diagnostics, &settings).unwrap()
 }
@@ -117,17 +107,16 @@ fn run(
 fn a_stopped_run_goes_on_and_ends_like_one_that_was_not() {
     let folder = tempfile::tempdir().unwrap();
     let data = tree(folder.path());
-    let whole = run(&data, None, None, &Until::clips(usize::MAX)).unwrap();
+    let whole = run(&data, None, None, &Control::default()).unwrap();
     assert_eq!(whole.sections.len(), 2);
     let (out, cache) = (folder.path().join("run"), folder.path().join("cache"));
     // The first machine has 14 clips.
-    assert_eq!(run(&data, Some(&out), Some(&cache), &Until::clips(16)), None);
+    assert_eq!(run(&data, Some(&out), Some(&cache), &until(16)), None);
     assert_eq!(fs::read_dir(out.join("sections")).unwrap().count(), 1);
     let error = read_sections(&out).unwrap_err().to_string();
     assert!(error.contains("run the same auscult bench run again"), "{error}");
-    let rest = Until::clips(usize::MAX);
-    assert_eq!(run(&data, Some(&out), Some(&cache), &rest).unwrap(), whole);
-    assert_eq!(rest.clips.load(Ordering::SeqCst), 14, "the finished machine is not read again");
+    // 14 more clips and not one of the finished machine, which would stop it.
+    assert_eq!(run(&data, Some(&out), Some(&cache), &until(14)).unwrap(), whole);
     // What another run left in the folder is not read.
     fs::write(out.join("sections/dcase2023_dev_pump_00.json"), "{}").unwrap();
     let protocol = Protocol::parse(PROTOCOL).unwrap();
@@ -137,7 +126,7 @@ fn a_stopped_run_goes_on_and_ends_like_one_that_was_not() {
     // A changed file is noticed.
     let clip = walk(&data).into_iter().find(EndsWithWav::ends_with_wav).unwrap();
     fs::write(&clip, b"RIFF").unwrap();
-    let changed = run(&data, Some(&out), Some(&cache), &Until::clips(usize::MAX)).unwrap();
+    let changed = run(&data, Some(&out), Some(&cache), &Control::default()).unwrap();
     assert_eq!(changed.sections.iter().flat_map(|section| &section.problems).count(), 1);
 }
 
@@ -176,7 +165,7 @@ fn as_large_as_published(sections: &[SectionResult]) -> Vec<SectionResult> {
 fn results_stand_beside_the_papers_and_say_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let Evaluation { sections, missing } =
-        run(&tree(folder.path()), None, None, &Until::clips(usize::MAX)).unwrap();
+        run(&tree(folder.path()), None, None, &Control::default()).unwrap();
     let protocol = Protocol::parse(PROTOCOL).unwrap();
     let facts = RunFacts { missing, ..RunFacts::default() };
     // Beside a part of the data the paper's number would mean nothing.
@@ -204,7 +193,7 @@ fn results_stand_beside_the_papers_and_say_what_is_missing() {
 fn files_for_evaluators_and_comparisons_come_from_the_same_scores() {
     let folder = tempfile::tempdir().unwrap();
     let Evaluation { sections, .. } =
-        run(&tree(folder.path()), None, None, &Until::clips(usize::MAX)).unwrap();
+        run(&tree(folder.path()), None, None, &Control::default()).unwrap();
     let out = folder.path().join("submission");
     let written = write_submission(&sections, "BEAM", Threshold::Gamma, &out).unwrap();
     assert_eq!(written.len(), 4);

@@ -153,9 +153,7 @@ impl Learn {
     fn detector(&self, front_end: &dyn FrontEnd) -> BeamSettings {
         match &self.method {
             LearnMethod::Compare(settings) => settings.clone(),
-            LearnMethod::Usual if front_end.views().len() < 2 => {
-                BeamSettings::paper(Method::Beam, front_end)
-            }
+            // On a front end with one view this is BEAM.
             LearnMethod::Usual => BeamSettings::paper(Method::AdaBeam, front_end),
             // The detector comes with the trained network.
             LearnMethod::Autoencoder(_) => {
@@ -432,7 +430,7 @@ fn train(
     if let Some(note) = few_steps(&autoencoder.training, plan.fewest_steps()) {
         control.report(Event::Note(&note));
     }
-    control.report(Event::Started { what: "epochs", total: plan.epochs() });
+    control.report(Event::Started { what: "epochs", total: plan.epochs(), name: "" });
     let fitted = fit_model(settings, references, autoencoder, &|event| {
         if matches!(event, TrainingEvent::Epoch(_)) {
             control.report(Event::Advanced);

@@ -117,7 +117,7 @@ impl Reading {
         control: &Control,
         work: impl Fn(&mut Worker, &Source, &JudgedClip) -> T + Send + Sync + 'a,
     ) -> ReadAll<'a, T> {
-        control.report(Event::Started { what: "files", total: sources.len() });
+        control.report(Event::Started { what: "files", total: sources.len(), name: "" });
         let shared = Shared {
             reading: self.clone(),
             front_end: Arc::clone(front_end),

@@ -3,13 +3,10 @@
 use std::path::PathBuf;
 
 use auscult::autoencoder::{ErrorScore, Form};
-use auscult::{
-    CalibrationScheme, Combine, Confidence, DensityExponent, DensityRule, FalseAlarmRate, Method,
-    Metric, Storage, alarm::AlarmBudget,
-};
+use auscult::{CalibrationScheme, Confidence, FalseAlarmRate, Storage, alarm::AlarmBudget};
 use clap::Args;
 
-use super::{FrontEndArguments, InputArguments, VisitArguments};
+use super::{ComparingArguments, FrontEndArguments, InputArguments, VisitArguments};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -58,56 +55,6 @@ pub(crate) struct FitArguments {
     pub(crate) json: bool,
 }
 
-/// How a clip is compared with the references.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Comparing (the defaults are the paper's)")]
-pub(crate) struct ComparingArguments {
-    /// global: nearest reference, whole vector. beam: nearest references per band. adabeam: beam
-    /// on the average and the loudest moments, fused; the default where the front end has both.
-    /// autoencoder: no comparing, a network learns to reproduce normal sound.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) method: Option<MethodName>,
-
-    /// Positions in a band (paper: 38 for log-mel, 20 for mfcc, 3200 for lpc).
-    #[arg(long, value_name = "C", allow_negative_numbers = true)]
-    pub(crate) band_width: Option<usize>,
-
-    /// Positions between band starts; the band width if not given.
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    pub(crate) band_stride: Option<usize>,
-
-    /// Neighbours in local density normalisation; 1 if not given, 0 compares plain distances.
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
-    pub(crate) neighbours: Option<usize>,
-
-    /// How much of the local density counts: 1 is the paper and the default, 0 none, auto learns it
-    /// per band from the references.
-    #[arg(long, value_name = "T|auto", allow_negative_numbers = true)]
-    pub(crate) density_exponent: Option<DensityExponent>,
-
-    /// minimum-ratio (the paper's equation 7, the default) or at-nearest (its appendix).
-    #[arg(long, value_name = "NAME")]
-    pub(crate) density_rule: Option<DensityRule>,
-
-    /// cosine (the default), unit-euclidean, euclidean or squared-euclidean.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) metric: Option<Metric>,
-
-    /// How band scores become one: mean (the default), max or min.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) aggregate: Option<Combine>,
-
-    /// How the two views become one: mean, max or min. With --method global this is the paper's
-    /// "+ DMM".
-    #[arg(long, value_name = "NAME")]
-    pub(crate) fuse: Option<Combine>,
-
-    /// How the scores of several front ends (ced+mfcc) become one: mean, max or min of their
-    /// standardised logarithms; mean if not given.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) combine_members: Option<Combine>,
-}
-
 /// Where the options of autoencoders stand in help texts.
 const AUTOENCODER: &str = "Autoencoder (the defaults are the DCASE baseline's)";
 
@@ -132,27 +79,6 @@ pub(crate) struct AutoencoderArguments {
     /// Decides first weights and order: the same seed gives the same network; 13711 if not given.
     #[arg(long, value_name = "N")]
     pub(crate) seed: Option<u64>,
-}
-
-/// A way to score, as users type it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MethodName {
-    /// Comparing with references.
-    Comparing(Method),
-    /// Errors of a network.
-    Autoencoder,
-}
-
-impl std::str::FromStr for MethodName {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        if text == "autoencoder" {
-            return Ok(Self::Autoencoder);
-        }
-        let method = text.parse().map_err(|error| format!("{error}, autoencoder"))?;
-        Ok(Self::Comparing(method))
-    }
 }
 
 /// What is remembered, and what is promised.

@@ -4,6 +4,7 @@
 
 mod bench;
 mod calibrate;
+mod comparing;
 mod data;
 mod encoder;
 mod features;
@@ -28,10 +29,11 @@ pub(crate) use self::{
         SubmitArguments, ThresholdName,
     },
     calibrate::CalibrateArguments,
+    comparing::{ComparingArguments, MethodName},
     data::{DataCheckArguments, DataCommand, DownloadArguments},
     encoder::{EncoderArguments, EncoderCommand},
     features::{FeatureView, FeaturesArguments},
-    fit::{AutoencoderArguments, ComparingArguments, FitArguments, MethodName},
+    fit::{AutoencoderArguments, FitArguments},
     format::FormatArguments,
     input::{Clips, FrontEndArguments, InputArguments, VisitArguments},
     metrics::MetricsArguments,

@@ -12,14 +12,14 @@ use crate::{
     Outcome,
     args::{Budget, TuneArguments},
     context::Context,
-    options::{front_end::rules, learning},
+    options::{front_end::rules, learning, settings_file},
     printer::count,
     tables::ranking,
 };
 
 pub(crate) fn run(arguments: &TuneArguments, context: &Context) -> anyhow::Result<Outcome> {
     let printer = &context.printer;
-    check_target(&arguments.output)?;
+    settings_file::check_target(&arguments.output)?;
     let search = search(arguments, context)?;
     warn(&search, context);
     let mut state = open_state(&arguments.output, &search, context)?;
@@ -121,20 +121,6 @@ fn warn(search: &Search, context: &Context) {
             count(groups.count(), "group")
         ));
     }
-}
-
-/// Refuses to write settings over anything that never was a settings file.
-fn check_target(path: &Path) -> anyhow::Result<()> {
-    auscult::files::check_target(path)?;
-    let Ok(found) = path.metadata() else { return Ok(()) };
-    let is_settings = found.len() < 1 << 20
-        && std::fs::read_to_string(path).is_ok_and(|text| TunedSettings::parse(&text).is_ok());
-    anyhow::ensure!(
-        is_settings || found.len() == 0,
-        "{} exists and is not a settings file; give another file after -o, or remove it first",
-        path.display()
-    );
-    Ok(())
 }
 
 /// Opens the results beside the settings file.

@@ -92,7 +92,7 @@ pub(crate) fn system(
 ) -> anyhow::Result<SystemSettings> {
     let name = &arguments.front_end.spec().name;
     let detector = || -> anyhow::Result<BeamSettings> {
-        let detector = arguments.comparing.detector(name, front_end)?;
+        let detector = arguments.comparing.detector(front_end)?;
         detector.clone().check(front_end.axis().len())?;
         Ok(detector)
     };

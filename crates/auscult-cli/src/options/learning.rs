@@ -57,7 +57,7 @@ pub(crate) fn learn(arguments: &FitArguments, context: &Context) -> anyhow::Resu
             .with_context(|| path.display().to_string());
     }
     let made = front_end.build(&context.front_ends)?;
-    let detector = comparing.detector(&front_end.spec().name, &*made)?;
+    let detector = comparing.detector(&*made)?;
     detector.clone().check(made.axis().len())?;
     let (front_end, method) = (FrontEndChoice::Custom(made), LearnMethod::Compare(detector));
     Ok(Learn { front_end, method, ..learn })

@@ -1,6 +1,5 @@
 //! From what was typed to what the library takes.
 
-pub(crate) mod detector;
 pub(crate) mod evaluation;
 pub(crate) mod front_end;
 pub(crate) mod learning;

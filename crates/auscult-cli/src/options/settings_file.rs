@@ -22,6 +22,20 @@ pub(crate) fn load(path: &Path, front_ends: &FrontEnds) -> anyhow::Result<TunedS
         .with_context(|| format!("{name} does not hold settings; {ADVICE}"))
 }
 
+/// Refuses to write settings over anything that never was a settings file.
+pub(crate) fn check_target(path: &Path) -> anyhow::Result<()> {
+    auscult::files::check_target(path)?;
+    let Ok(found) = path.metadata() else { return Ok(()) };
+    let is_settings = found.len() < 1 << 20
+        && std::fs::read_to_string(path).is_ok_and(|text| TunedSettings::parse(&text).is_ok());
+    anyhow::ensure!(
+        is_settings || found.len() == 0,
+        "{} exists and is not a settings file; give another file after -o, or remove it first",
+        path.display()
+    );
+    Ok(())
+}
+
 /// The file's settings with what was typed in their place.
 pub(crate) fn apply(
     file: &TunedSettings,

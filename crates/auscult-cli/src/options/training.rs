@@ -8,7 +8,11 @@ use std::{
 use auscult::ClipSettings;
 use auscult_finetune::{Adaptation, Compute, FinetuneSettings, MomentStorage, RunPlace};
 
-use crate::args::{DeviceName, TrainArguments};
+use crate::{
+    args::{DeviceName, TrainArguments},
+    context::Context,
+    printer::count,
+};
 
 /// Refuses a file, and a folder with recordings: a run's files are not for their company.
 pub(crate) fn check_target(arguments: &TrainArguments) -> anyhow::Result<()> {
@@ -103,4 +107,19 @@ pub(crate) fn place(arguments: &TrainArguments) -> anyhow::Result<RunPlace> {
             DeviceName::Gpu => Compute::Gpu,
         },
     })
+}
+
+/// Says that the warm-up is shorter than the recipe's.
+pub(crate) fn note_warm_up(
+    settings: &FinetuneSettings,
+    arguments: &TrainArguments,
+    context: &Context,
+) {
+    let (warm_up, recipe) = (settings.warm_up, FinetuneSettings::default().warm_up);
+    if arguments.numbers.warm_up.is_none() && warm_up != recipe {
+        context.printer.note(format!(
+            "warm-up of {}, a tenth of --steps instead of the recipe's {recipe}; --warm-up gives another",
+            count(warm_up, "step")
+        ));
+    }
 }

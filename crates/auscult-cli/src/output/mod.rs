@@ -4,6 +4,7 @@ mod arrays;
 mod bench;
 #[cfg(feature = "parquet")]
 mod columnar;
+pub(crate) mod demo_folder;
 mod features;
 mod record;
 mod run;

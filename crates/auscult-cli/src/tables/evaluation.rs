@@ -69,6 +69,7 @@ pub(crate) fn as_json(
         "back_end": system.back_end,
         "detector": system.detector,
         "clip_seconds": arguments.front_end.clip().seconds,
+        "clip_rules": results.clip_rules,
         "channel": arguments.front_end.channel().to_string(),
         "official_score": only.or_else(|| headline_over_all(results, &over_all)),
         "mean_over_sections": mean_over_sections(&figures),

@@ -4,6 +4,7 @@ pub(crate) mod budget;
 pub(crate) mod calibration;
 pub(crate) mod comparison;
 pub(crate) mod dataset;
+pub(crate) mod encoder;
 pub(crate) mod evaluation;
 pub(crate) mod figures;
 pub(crate) mod learned;

@@ -8,8 +8,7 @@ use crate::{Model, Promise, Result, calibration::Lack};
 /// How an alarm budget can be kept by a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BudgetPlan {
-    /// The budget, as `1 alarm per month`.
-    #[serde(serialize_with = "as_text")]
+    /// The budget; JSON has it as `1 alarm per month`.
     pub budget: AlarmBudget,
     /// The span its alarms are counted in.
     pub period: &'static str,
@@ -58,13 +57,6 @@ impl std::fmt::Display for BudgetShortfall {
             Self::NoRule => formatter.write_str("no rule keeps this budget with clips this often"),
         }
     }
-}
-
-fn as_text<S: serde::Serializer>(
-    text: &impl ToString,
-    serializer: S,
-) -> std::result::Result<S::Ok, S::Error> {
-    serializer.serialize_str(&text.to_string())
 }
 
 #[expect(clippy::ref_option, reason = "serde hands out references")]
@@ -149,7 +141,7 @@ impl BudgetPlan {
     pub fn apply(&self, model: Model) -> Result<Model> {
         let Some(choice) = &self.chosen else { return Ok(model) };
         let alarm = rule(choice.raise, choice.window, self.clear, self.hop_seconds);
-        model.with_false_alarm_rate(choice.rate).with_alarm(Some(alarm))
+        model.with_false_alarm_rate(choice.rate).with_alarm_for(self.budget, alarm)
     }
 }
 

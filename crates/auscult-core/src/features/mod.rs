@@ -42,7 +42,7 @@ use crate::{
 /// Turns clips into feature maps (frames x axis).
 ///
 /// Anything with an ordered axis fits: implement this trait and [`Extractor`] and the whole back
-/// end works on it (see `examples/custom_front_end.rs`).
+/// end works on it (see `examples/custom_front_end.rs` of the crate `auscult`).
 pub trait FrontEnd: fmt::Debug + Send + Sync {
     /// The name and settings that make two front ends give the same numbers.
     fn identity(&self) -> FrontEndIdentity;

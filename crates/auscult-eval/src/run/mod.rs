@@ -26,5 +26,5 @@ pub use self::{
     section::{DiagnosticsResult, SectionResult, SystemResult, TestClip, read_sections},
     submission::{Threshold, write_submission},
     tables::{latex, markdown},
-    worker::{Evaluation, MissingFrontEnd, RunProgress, RunSettings, evaluate},
+    worker::{Evaluation, MissingFrontEnd, RunSettings, evaluate},
 };

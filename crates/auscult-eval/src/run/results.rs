@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use auscult::ClipRules;
 use auscult_core::{FrontEndIdentity, plural, random::Random};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -127,6 +128,8 @@ pub struct RunResults {
     pub protocol: Protocol,
     /// Where and with what.
     pub facts: RunFacts,
+    /// Which clips were used.
+    pub clip_rules: ClipRules,
     /// The rows, by data set, part and system.
     pub rows: Vec<ResultRow>,
     /// The diagnostics, by data set, part, front end, band size.
@@ -168,7 +171,8 @@ impl RunResults {
             sections.iter().flat_map(|section| section.problems.clone()).collect();
         let problems = grouped(&problems);
         let section_files = sections.iter().map(SectionResult::file_name).collect();
-        Self { protocol, facts, rows, diagnostics, problems, section_files }
+        let clip_rules = ClipRules::protocol();
+        Self { protocol, facts, clip_rules, rows, diagnostics, problems, section_files }
     }
 
     /// Parts of data sets, in order.

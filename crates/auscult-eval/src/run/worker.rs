@@ -7,7 +7,7 @@ use std::{
 
 use auscult_audio::ChannelRule;
 use auscult_core::{
-    BandSettings, ClipSettings, ClipVectors, Provenance, References, View,
+    BandSettings, ClipSettings, ClipVectors, Control, Event, Provenance, References, View,
     calibration::gamma::{GammaFit, GammaForm},
 };
 use serde::Serialize;
@@ -29,18 +29,6 @@ use crate::{
     systems::{self, BackEnd, Networks, SectionVectors, SystemScores, SystemSettings, fuse},
 };
 
-/// Follows a run.
-pub trait RunProgress: Sync {
-    /// A section begins, with the number of clips to read.
-    fn section(&self, name: &str, clips: usize);
-
-    /// A clip's vectors are there.
-    fn clip(&self);
-
-    /// Whether to stop; what is finished is kept.
-    fn is_stopped(&self) -> bool;
-}
-
 /// How sound is read and where things are stored.
 #[expect(missing_debug_implementations, reason = "functions have none")]
 pub struct RunSettings<'a> {
@@ -54,8 +42,8 @@ pub struct RunSettings<'a> {
     pub out: Option<&'a Path>,
     /// Makes front ends.
     pub front_ends: &'a FrontEndMaker<'a>,
-    /// Follows the run.
-    pub progress: &'a dyn RunProgress,
+    /// Who is told of sections and clips, and who may stop the run; what is finished is kept.
+    pub control: &'a Control,
 }
 
 /// What came out of a data set.
@@ -220,14 +208,15 @@ impl Work<'_> {
     ) -> Option<SectionResult> {
         let count = self.front_ends.values().filter(|made| made.is_ok()).count();
         let clips = count * (group.train.len() + group.test.len());
-        self.settings.progress.section(&group.name(), clips);
+        let name = group.name();
+        self.settings.control.report(Event::Started { what: "clips", total: clips, name: &name });
         let vectors = self.vectors(&mut result, group, archives)?;
         let networks = Networks::default();
         let mut scores: BTreeMap<&str, std::result::Result<SystemScores, String>> = BTreeMap::new();
         for system in self.systems.iter().filter(|system| system.back_end != BackEnd::Fusion) {
             scores.insert(&system.name, self.score(system, &vectors, &networks));
             // A system that was stopped half way is not a result.
-            if self.settings.progress.is_stopped() {
+            if self.settings.control.is_cancelled() {
                 return None;
             }
         }
@@ -255,8 +244,8 @@ impl Work<'_> {
         let all: Vec<&DatasetClip> = group.train.iter().chain(&group.test).copied().collect();
         let files: Vec<&ClipFile> = all.iter().map(|clip| &clip.file).collect();
         let done = || {
-            self.settings.progress.clip();
-            !self.settings.progress.is_stopped()
+            self.settings.control.report(Event::Advanced);
+            !self.settings.control.is_cancelled()
         };
         let mut found = Vec::new();
         for (called, features) in &self.front_ends {
@@ -320,7 +309,7 @@ impl Work<'_> {
             return Err(format!("front end {called} gave no vectors"));
         };
         let section = SectionVectors { train: &vectors.train, test: &vectors.test, networks };
-        let is_stopped = || self.settings.progress.is_stopped();
+        let is_stopped = || self.settings.control.is_cancelled();
         systems::score(system, &**features.front_end(), section, &is_stopped)
             .map_err(|error| error.to_string())
     }

@@ -155,7 +155,7 @@ impl Search {
         let candidates = self.within_budget();
         let control = &self.tune.control;
         let mut features: BTreeMap<String, Features> = BTreeMap::new();
-        control.report(Event::Started { what: "settings", total: candidates.len() });
+        control.report(Event::Started { what: "settings", total: candidates.len(), name: "" });
         for candidate in candidates {
             control.report(Event::Advanced);
             if state.state.has(candidate) {

@@ -14,7 +14,7 @@ use auscult_eval::{
 };
 use serde_json::json;
 
-use super::opening::{self, Bars};
+use super::opening;
 use crate::{
     Outcome, args::EvalArguments, context::Context, options::evaluation as options,
     tables::evaluation,
@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context) -> anyhow::Resul
         context.printer.note(note);
     }
     let cache = opening::cache(&arguments.data);
-    let bars = Bars(context);
+    let control = context.control();
     let maker = |_: &FrontEndName, _| Ok(Arc::clone(&front_end));
     let settings = RunSettings {
         clip: arguments.front_end.clip(),
@@ -51,7 +51,7 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context) -> anyhow::Resul
         cache: cache.as_deref(),
         out: None,
         front_ends: &maker,
-        progress: &bars,
+        control: &control,
     };
     let found = evaluate(&dataset, std::slice::from_ref(&system), &[], &settings)?;
     context.printer.end_bar();

@@ -2,10 +2,14 @@
 
 use std::path::PathBuf;
 
-use crate::{args::DataArguments, context::Context};
+use crate::{
+    args::{DataArguments, RunArguments},
+    context::Context,
+};
 use auscult_eval::{
     datasets::{Dataset, DatasetKind, Truth},
-    run::RunProgress,
+    protocol::Protocol,
+    run::RunFacts,
 };
 
 /// Opens a data set and keeps what was asked for; says what was odd.
@@ -51,19 +55,42 @@ pub(super) fn quoted<'a>(names: impl IntoIterator<Item = &'a &'a str>) -> String
     names.into_iter().map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ")
 }
 
-/// A bar a section, and a stop on Ctrl-C.
-pub(super) struct Bars<'a>(pub(super) &'a Context);
-
-impl RunProgress for Bars<'_> {
-    fn section(&self, name: &str, clips: usize) {
-        self.0.printer.start_bar(clips, "clips", name);
+/// The data sets that are there; of the others the command that fetches them is printed.
+pub(super) fn open_all(
+    arguments: &RunArguments,
+    protocol: &Protocol,
+    facts: &mut RunFacts,
+    context: &Context,
+) -> anyhow::Result<Vec<Dataset>> {
+    let data = &arguments.data;
+    if let Some(kind) = arguments.dataset {
+        return Ok(vec![open(kind, &data.data, data, &[], context)?]);
     }
-
-    fn clip(&self) {
-        self.0.printer.advance_bar();
+    let mut datasets = Vec::new();
+    for &kind in &protocol.datasets {
+        let is_only_one = protocol.datasets.len() == 1;
+        let roots: Vec<PathBuf> =
+            data.data.iter().filter_map(|root| kind.locate(root, is_only_one)).collect();
+        if roots.is_empty() {
+            let note = not_run(kind, protocol);
+            context.printer.note(&note);
+            facts.not_run.push(note);
+        } else {
+            datasets.push(open(kind, &roots, data, &protocol.sets, context)?);
+        }
     }
+    anyhow::ensure!(
+        !datasets.is_empty(),
+        "none of {} is in {}; put each in a folder of its name, or say --dataset if ROOT is one of them",
+        protocol.datasets.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
+        data.data.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(" and "),
+    );
+    Ok(datasets)
+}
 
-    fn is_stopped(&self) -> bool {
-        self.0.cancel.is_cancelled()
-    }
+fn not_run(kind: DatasetKind, protocol: &Protocol) -> String {
+    format!(
+        "{kind}: skipped, data set not found; auscult data download {kind} -o DATA/{kind}, then auscult bench run {} --data DATA --out RUN",
+        protocol.name
+    )
 }

@@ -1,12 +1,11 @@
 //! `auscult bench run`: a protocol on data sets.
 
-use std::{path::PathBuf, sync::Arc};
+use std::sync::Arc;
 
 use auscult::{
     ClipLength, ClipSettings, FrontEnd, FrontEndSpec, FrontEnds, encoders::EncoderRequest,
 };
 use auscult_eval::{
-    datasets::{Dataset, DatasetKind},
     protocol::Protocol,
     run::{
         FrontEndName, RunFacts, RunPlan, RunResults, RunSettings, evaluate, identities, markdown,
@@ -14,7 +13,7 @@ use auscult_eval::{
     },
 };
 
-use super::opening::{self, Bars};
+use super::opening;
 use crate::{
     Outcome,
     advice::describe,
@@ -35,7 +34,7 @@ pub(super) fn run(arguments: &RunArguments, context: &Context) -> anyhow::Result
     clip.check()?;
     let channel = protocol.channel.parse()?;
     let mut facts = run_facts();
-    let datasets = open(arguments, &protocol, &mut facts, context)?;
+    let datasets = opening::open_all(arguments, &protocol, &mut facts, context)?;
     for dataset in &datasets {
         facts.data.insert(dataset.kind.to_string(), dataset.fingerprint());
         facts.remarks.extend(dataset.remarks());
@@ -56,14 +55,14 @@ pub(super) fn run(arguments: &RunArguments, context: &Context) -> anyhow::Result
     facts.front_ends = identities(&named, clip.check()?, &maker);
     claim(arguments, &protocol, &facts)?;
     let cache = opening::cache(&arguments.data);
-    let bars = Bars(context);
+    let control = context.control();
     let settings = RunSettings {
         clip,
         channel,
         cache: cache.as_deref(),
         out: Some(&arguments.out),
         front_ends: &maker,
-        progress: &bars,
+        control: &control,
     };
     let mut sections = Vec::new();
     for dataset in &datasets {
@@ -141,44 +140,4 @@ fn front_end(
         encoder: EncoderRequest { precision, ..EncoderRequest::default() },
     };
     front_ends.named(&spec, length).map_err(|error| describe(&error.into()))
-}
-
-/// The data sets that are there; of the others the command that fetches them is printed.
-fn open(
-    arguments: &RunArguments,
-    protocol: &Protocol,
-    facts: &mut RunFacts,
-    context: &Context,
-) -> anyhow::Result<Vec<Dataset>> {
-    let data = &arguments.data;
-    if let Some(kind) = arguments.dataset {
-        return Ok(vec![opening::open(kind, &data.data, data, &[], context)?]);
-    }
-    let mut datasets = Vec::new();
-    for &kind in &protocol.datasets {
-        let is_only_one = protocol.datasets.len() == 1;
-        let roots: Vec<PathBuf> =
-            data.data.iter().filter_map(|root| kind.locate(root, is_only_one)).collect();
-        if roots.is_empty() {
-            let note = not_run(kind, protocol);
-            context.printer.note(&note);
-            facts.not_run.push(note);
-        } else {
-            datasets.push(opening::open(kind, &roots, data, &protocol.sets, context)?);
-        }
-    }
-    anyhow::ensure!(
-        !datasets.is_empty(),
-        "none of {} is in {}; put each in a folder of its name, or say --dataset if ROOT is one of them",
-        protocol.datasets.iter().map(ToString::to_string).collect::<Vec<_>>().join(", "),
-        data.data.iter().map(|root| root.display().to_string()).collect::<Vec<_>>().join(" and "),
-    );
-    Ok(datasets)
-}
-
-fn not_run(kind: DatasetKind, protocol: &Protocol) -> String {
-    format!(
-        "{kind}: skipped, data set not found; auscult data download {kind} -o DATA/{kind}, then auscult bench run {} --data DATA --out RUN",
-        protocol.name
-    )
 }

@@ -17,7 +17,7 @@ use crate::{
     Outcome,
     args::EncoderCommand,
     context::Context,
-    tables::{Align, Table},
+    tables::{Align, Table, encoder::EncoderFacts},
 };
 
 pub(crate) fn run(command: &EncoderCommand, context: &Context) -> anyhow::Result<Outcome> {
@@ -111,82 +111,11 @@ fn info(text: &str, json: bool, context: &Context) -> anyhow::Result<()> {
     let (name, checkpoint) = open(text)?;
     let encoder = Encoder::load(&checkpoint).with_context(|| name.clone())?;
     let load_seconds = began.elapsed().as_secs_f64();
-    let peak = peak_memory();
+    let facts = EncoderFacts { name, checkpoint: &checkpoint, encoder: &encoder, load_seconds };
     if json {
-        let facts = json!({
-            "file": name,
-            "container": checkpoint.container().to_string(),
-            "file_bytes": checkpoint.bytes(),
-            "tensors": checkpoint.names().count(),
-            "front_end": encoder.architecture().name(),
-            "encoder": encoder.name(),
-            "fingerprint": encoder.fingerprint(),
-            "config": encoder.config(),
-            "source_sha256": checkpoint.description().source_sha256,
-            "preprocessing": encoder.preprocessing(),
-            "layers": encoder.last_layer(),
-            "default_layer": encoder.default_layer(),
-            "width": encoder.width(),
-            "heads": encoder.heads(),
-            "rows": encoder.rows(),
-            "class_token": encoder.has_class_token(),
-            "parameters": encoder.parameters(),
-            "weight_bytes": encoder.weight_bytes(),
-            "instructions": encoder.isa().name(),
-            "load_seconds": load_seconds,
-            "peak_memory_bytes": peak,
-        });
-        return context.printer.line(serde_json::to_string_pretty(&facts)?);
+        return context.printer.line(serde_json::to_string_pretty(&facts.as_json())?);
     }
-    let megabytes = |bytes: usize| format!("{:.1} MB", bytes as f64 / 1e6);
-    let rows = [
-        ("file", name),
-        ("container", format!("{}, {}", checkpoint.container(), megabytes(checkpoint.bytes()))),
-        ("encoder", encoder.name()),
-        ("fingerprint", encoder.fingerprint().to_owned()),
-        (
-            "made from",
-            match &checkpoint.description().source_sha256 {
-                Some(sum) => format!("a file with sha256 {sum}"),
-                None => String::new(),
-            },
-        ),
-        ("input", encoder.preprocessing().to_owned()),
-        (
-            "layers",
-            format!(
-                "0 to {}, {} if not said otherwise",
-                encoder.last_layer(),
-                encoder.default_layer()
-            ),
-        ),
-        (
-            "tokens",
-            format!(
-                "{} values, {} heads, {} frequency rows{}",
-                encoder.width(),
-                encoder.heads(),
-                encoder.rows(),
-                if encoder.has_class_token() { ", a class token" } else { "" }
-            ),
-        ),
-        ("parameters", format!("{:.1} million", encoder.parameters() as f64 / 1e6)),
-        ("in memory", format!("{} of packed weights", megabytes(encoder.weight_bytes()))),
-        ("loaded in", format!("{load_seconds:.2} s")),
-        ("peak memory", peak.map_or_else(|| "unknown here".to_owned(), megabytes)),
-        ("runs with", encoder.isa().name().to_owned()),
-    ];
-    for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
-        context.printer.line(format!("{name:<13}{value}"))?;
-    }
-    Ok(())
-}
-
-/// The most memory this process had at once, where the system says it.
-fn peak_memory() -> Option<usize> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.split_whitespace().next()?.parse::<usize>().ok()? * 1024)
+    context.printer.text(&facts.describe())
 }
 
 fn convert(text: &str, output: &Path, context: &Context) -> anyhow::Result<()> {

@@ -24,7 +24,7 @@ pub(in crate::commands) fn run(
     );
     let settings = options::settings(arguments)?;
     settings.check()?;
-    note_warm_up(&settings, arguments, context);
+    options::note_warm_up(&settings, arguments, context);
     let clips = Labelled::open(arguments, context)?;
     let checkpoint = context.front_ends.encoders().checkpoint(&arguments.front_end)?;
     let place = options::place(arguments)?;
@@ -74,16 +74,6 @@ fn unusable(problems: &[(String, String)], of: usize, context: &Context) -> anyh
          was trained",
         problems.len()
     )
-}
-
-fn note_warm_up(settings: &FinetuneSettings, arguments: &TrainArguments, context: &Context) {
-    let (warm_up, recipe) = (settings.warm_up, FinetuneSettings::default().warm_up);
-    if arguments.numbers.warm_up.is_none() && warm_up != recipe {
-        context.printer.note(format!(
-            "warm-up of {}, a tenth of --steps instead of the recipe's {recipe}; --warm-up gives another",
-            count(warm_up, "step")
-        ));
-    }
 }
 
 fn note_continued(

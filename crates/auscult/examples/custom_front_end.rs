@@ -1,11 +1,16 @@
-//! A front end of one's own: octave-band levels. The back end takes it like any other.
+//! A front end of one's own: octave-band levels. Learning, scoring, reasons and model files take it like any other.
 //!
-//! `cargo run -p auscult-core --example custom_front_end`
+//! `cargo run -p auscult --example custom_front_end -- recordings/ octaves.auscult`
 
-use auscult_core::{
-    BandSettings, BeamSettings, ClipVectors, Extractor, FrontEnd, FrontEndIdentity, Method,
-    Provenance, References, Result, View,
-    features::{Axis, Level},
+#![expect(clippy::print_stdout, reason = "an example shows its result")]
+
+use std::sync::Arc;
+
+use auscult::{
+    BandSettings, ClipLength, Extractor, FrontEnd, FrontEndChoice, FrontEndIdentity, FrontEnds,
+    Learn, Machine, Sources, View,
+    core::Result,
+    features::{Axis, FrontEndSource, Level},
 };
 
 /// Mean level between successive differences of the signal: a crude bank of octave filters.
@@ -73,23 +78,34 @@ impl Extractor for OctaveExtractor {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "an example shows its result")]
-fn main() -> Result<()> {
-    let tone =
-        |radians: f32| -> Vec<f32> { (0..16_000).map(|i| (i as f32 * radians).sin()).collect() };
-    let front_end = Octaves::new();
-    let mut extractor = front_end.extractor();
-    let mut vectors = ClipVectors::for_front_end(&front_end);
-    let mut references = References::for_front_end(&front_end);
-    for step in 0..10 {
-        extractor.extract_into(&tone(0.1 + step as f32 * 1e-3), &mut vectors)?;
-        references.push(&vectors, Provenance::of(format!("tone {step}")))?;
+/// Who opens a model gets the front end from here.
+#[derive(Debug)]
+struct OctaveSource;
+
+impl FrontEndSource for OctaveSource {
+    fn names(&self) -> Vec<String> {
+        vec!["octaves".to_owned()]
     }
-    let settings = BeamSettings::paper(Method::AdaBeam, &front_end);
-    let fitted = settings.check(front_end.axis().len())?.fit(references)?;
-    for radians in [0.1045, 1.3] {
-        extractor.extract_into(&tone(radians), &mut vectors)?;
-        println!("tone at {radians} rad/sample: score {:.3}", fitted.score(&vectors)?.value);
+
+    fn build(&self, _: &FrontEndIdentity, _: ClipLength) -> Result<Arc<dyn FrontEnd>> {
+        Ok(Arc::new(Octaves::new()))
+    }
+}
+
+fn main() -> std::result::Result<(), Box<dyn std::error::Error>> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [recordings, model] = arguments.as_slice() else {
+        return Err("give the folder of normal recordings and the model to write".into());
+    };
+    let front_end = FrontEndChoice::Custom(Arc::new(Octaves::new()));
+    let learn = Learn { front_end, ..Learn::default() };
+    Machine::learn(recordings.as_str(), &learn)?.save(model)?;
+
+    let front_ends = FrontEnds::standard().with(Arc::new(OctaveSource));
+    let machine = Machine::open_with(model, &front_ends)?;
+    for clip in machine.listen(Sources::of([recordings])?) {
+        let clip = clip?;
+        println!("{}: {}; {}", clip.name(), clip.verdict(), clip.reason());
     }
     Ok(())
 }
