@@ -52,7 +52,7 @@ mod testing;
 pub use crate::{
     aggregation::Combine,
     bands::{BandLayout, BandSettings},
-    beam::{Beam, BeamSettings, FittedBeam, Method, ScoreOf},
+    beam::{Beam, BeamOverrides, BeamSettings, FittedBeam, Method, ScoreOf},
     calibration::{Calibration, Confidence, FalseAlarmRate, Promise, Standing, Verdict},
     clip::{ClipCondition, ClipLength, ClipSettings},
     density::{DensityExponent, DensityRule},
