@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use auscult_core::{
     BandSettings, BeamSettings, ClipSettings, ClipVectors, FrontEndIdentity, FrontEndSettings,
-    Model, ModelSettings, Provenance, References, View,
+    Model, ModelSettings, Provenance, References, View, alarm::AlarmSettings,
 };
 
 type Outcome<T = ()> = Result<T, Box<dyn Error>>;
@@ -23,6 +23,7 @@ fn main() -> Outcome {
         ("one_view", model(&[View::Mean], BandSettings::Whole, 3)?),
         ("two_views", model(&[View::Mean, View::Max], BandSettings::touching(2), 4)?),
         ("one_reference", model(&[View::Max], BandSettings::touching(3), 1)?),
+        ("with_alarm", with_alarm(model(&[View::Mean], BandSettings::Whole, 3)?)?),
     ];
     let mut files = Vec::new();
     let mut headers = Vec::new();
@@ -189,6 +190,11 @@ fn model(views: &[View], bands: BandSettings, count: usize) -> Outcome<Model> {
     settings.front_end =
         FrontEndIdentity { name: "own".to_owned(), settings: serde_json::json!({}) };
     Ok(Model::fit(settings, references)?)
+}
+
+/// The model with an alarm rule: only the newest version of the file holds it.
+fn with_alarm(model: Model) -> Outcome<Model> {
+    Ok(model.with_alarm_for("1 alarm per month".parse()?, AlarmSettings::default())?)
 }
 
 /// The header of a model file, and its tensors as the bytes to fill tensors with.

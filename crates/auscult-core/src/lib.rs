@@ -57,7 +57,7 @@ mod testing;
 pub use crate::{
     aggregation::Combine,
     bands::{BandLayout, BandSettings},
-    beam::{Beam, BeamSettings, FittedBeam, Method, ScoreOf},
+    beam::{Beam, BeamOverrides, BeamSettings, FittedBeam, Method, ScoreOf},
     calibration::{Calibration, Confidence, FalseAlarmRate, Promise, Standing, Verdict},
     clip::{
         ClipCondition, ClipLength, ClipSettings, MAX_CLIP_SAMPLE_RATE, MAX_CLIP_SECONDS,
