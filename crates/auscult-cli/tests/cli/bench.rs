@@ -295,7 +295,7 @@ fn two_systems_on_the_same_clips_are_compared_in_pairs() {
         .exits(2)
         .says("name one with --system: \"log-mel AdaBEAM\", \"log-mel AdaBEAM by domain");
     assert!(!sandbox.path("sub").exists());
-    sandbox.run("bench compare nowhere run").exits(2).says("no finished run");
+    sandbox.run("bench compare nowhere run").exits(2).says("not a finished run");
 }
 
 #[test]
