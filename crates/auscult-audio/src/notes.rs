@@ -5,7 +5,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use crate::extensions::has_unsupported_extension;
-use crate::manifest::{Manifest, Row};
+use crate::manifest::Manifest;
 use crate::recorded::parse_time;
 
 /// What a user should know about the inputs, though nothing went wrong.
@@ -23,13 +23,15 @@ pub enum Note {
         /// One of them.
         example: PathBuf,
     },
-    /// A row of a manifest has a time that cannot be read.
-    UnreadableTime {
+    /// A manifest has times that cannot be read.
+    UnreadableTimes {
         /// The manifest as the user knows it.
         manifest: String,
-        /// The line in the manifest, counted from 1.
+        /// How many rows have such a time.
+        rows: usize,
+        /// The line of the first one, counted from 1.
         line: u64,
-        /// The time as written.
+        /// Its time as written.
         time: String,
     },
 }
@@ -46,11 +48,17 @@ impl fmt::Display for Note {
                      is not supported; convert {them} to WAV or FLAC"
                 )
             }
-            Self::UnreadableTime { manifest, line, time } => write!(
-                formatter,
-                "{manifest}:{line}: the time {time:?} is ignored: it is not a date and time as in RFC 3339, such \
-                 as 2024-05-03T14:22:10Z"
-            ),
+            Self::UnreadableTimes { manifest, rows, line, time } => {
+                write!(
+                    formatter,
+                    "{manifest}:{line}: the time {time:?} is ignored: it is not a date and time as in RFC 3339, \
+                     such as 2024-05-03T14:22:10Z"
+                )?;
+                match rows.saturating_sub(1) {
+                    0 => Ok(()),
+                    more => write!(formatter, "; so are those of {more} more rows"),
+                }
+            }
         }
     }
 }
@@ -71,9 +79,14 @@ pub(crate) fn on_unsupported(folder: &Path, files: &[PathBuf]) -> Vec<Note> {
     found.into_iter().map(note).collect()
 }
 
-/// Takes a time that cannot be read out of the row, with a note that it did.
-pub(crate) fn on_time(manifest: &Manifest, row: &mut Row) -> Option<Note> {
-    let time = row.time.take_if(|time| parse_time(time).is_none())?;
-    let manifest = manifest.path.display().to_string();
-    Some(Note::UnreadableTime { manifest, line: row.line, time })
+/// Takes times that cannot be read out of the rows, with a note that it did.
+pub(crate) fn on_times(manifest: &mut Manifest) -> Option<Note> {
+    let mut unreadable = Vec::new();
+    for row in manifest.rows.iter_mut().flatten() {
+        let time = row.time.take_if(|time| parse_time(time).is_none());
+        unreadable.extend(time.map(|time| (row.line, time)));
+    }
+    let (rows, manifest) = (unreadable.len(), manifest.path.display().to_string());
+    let (line, time) = unreadable.into_iter().next()?;
+    Some(Note::UnreadableTimes { manifest, rows, line, time })
 }

@@ -160,12 +160,9 @@ fn expand_path(path: &Path, expanded: &mut Expanded) -> Result<()> {
 
 fn expand_manifest(path: &Path, expanded: &mut Expanded) -> Result<()> {
     let mut manifest = Manifest::open(path)?;
+    expanded.notes.extend(notes::on_times(&mut manifest));
     for row in std::mem::take(&mut manifest.rows) {
-        let listed = row.and_then(|mut row| {
-            expanded.notes.extend(notes::on_time(&manifest, &mut row));
-            listed_source(row, &manifest)
-        });
-        match listed {
+        match row.and_then(|row| listed_source(row, &manifest)) {
             Ok(source) => expanded.sources.push(source),
             Err(problem) => expanded.problems.push(problem),
         }
@@ -374,16 +371,18 @@ mod tests {
         assert_eq!(names(folder.path(), &expanded), ["a.wav"]);
         assert!(expanded.problems.is_empty());
         let place = folder.path().display();
+        let example = |name: &str| folder.path().join(name).display().to_string();
+        let (webm, wma) = (example("b.webm"), example("d.wma"));
         let notes: Vec<String> = expanded.notes.iter().map(ToString::to_string).collect();
         assert_eq!(
             notes,
             [
                 format!(
-                    "2 .webm files in {place} are not read, such as {place}/b.webm: this format is not \
+                    "2 .webm files in {place} are not read, such as {webm}: this format is not \
                      supported; convert them to WAV or FLAC"
                 ),
                 format!(
-                    "1 .wma file in {place} is not read, such as {place}/d.wma: this format is not \
+                    "1 .wma file in {place} is not read, such as {wma}: this format is not \
                      supported; convert it to WAV or FLAC"
                 ),
             ]

@@ -14,6 +14,9 @@ pub struct Walked {
     pub files: Vec<PathBuf>,
     /// The folder itself and all folders below it, sorted in the same way.
     pub folders: Vec<PathBuf>,
+    /// Folders that are left out because they are one of `folders` by another path, through a
+    /// symbolic link. Links to a folder they lie in, which make a loop, are not among them.
+    pub repeated: Vec<PathBuf>,
     /// Folders that could not be read.
     pub problems: Vec<Error>,
 }
@@ -39,14 +42,22 @@ pub fn walk(folder: &Path) -> Walked {
                 }
                 walked.folders.push(folder);
             }
-            Ok(None) => {}
+            Ok(None) if is_loop(&folder) => {}
+            Ok(None) => walked.repeated.push(folder),
             Err(problem) => walked.problems.push(problem),
         }
     }
-    for paths in [&mut walked.files, &mut walked.folders] {
+    for paths in [&mut walked.files, &mut walked.folders, &mut walked.repeated] {
         paths.sort_unstable_by(|a, b| bytes(a).cmp(bytes(b)));
     }
     walked
+}
+
+/// Whether a link leads to a folder that it lies in.
+fn is_loop(link: &Path) -> bool {
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    let (target, place) = (real(link), link.parent().and_then(real));
+    target.zip(place).is_some_and(|(target, place)| place.starts_with(target))
 }
 
 fn bytes(path: &Path) -> &[u8] {
@@ -92,6 +103,24 @@ mod tests {
         assert_eq!(below(&walked.files), ["b/c/x", "b/x", "z"].map(PathBuf::from));
         assert_eq!(below(&walked.folders), ["", "a", "b", "b/c"].map(PathBuf::from));
         assert!(walked.problems.is_empty());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn loops_end_and_other_links_to_the_same_folder_are_named() {
+        let root = tempfile::tempdir().unwrap();
+        let path = |name: &str| root.path().join(name);
+        fs::create_dir_all(path("a/b")).unwrap();
+        fs::write(path("a/b/x"), "").unwrap();
+        for (target, link) in
+            [(path("a"), "a/b/up"), (root.path().into(), "a/top"), (path("a"), "c")]
+        {
+            std::os::unix::fs::symlink(target, path(link)).unwrap();
+        }
+        let walked = walk(root.path());
+        assert_eq!(walked.files, [path("a/b/x")]);
+        assert_eq!(walked.folders, [path(""), path("a"), path("a/b")]);
+        assert_eq!(walked.repeated, [path("c")]);
     }
 
     #[test]

@@ -158,14 +158,15 @@ fn parts_of_a_recording_must_be_times() {
 fn times_go_to_the_sources_and_nonsense_is_noted() {
     let (_folder, expanded) = expand_manifest(
         "a.csv",
-        "path,time\na.wav,2024-05-03T14:22:10Z\nsub/b.wav,2024-13-01T00:00:00Z\n",
+        "path,time\na.wav,2024-05-03T14:22:10Z\nsub/b.wav,2024-13-01T00:00:00Z\na.wav,noon\n",
     );
-    let [first, second] = &expanded.sources[..] else { panic!("two sources") };
+    let [first, second, _] = &expanded.sources[..] else { panic!("three sources") };
     assert_eq!(first.recorded_at().unwrap().to_string(), "2024-05-03T14:22:10Z");
     assert_eq!(second.time, None);
     let [note] = &expanded.notes[..] else { panic!("{:?}", expanded.notes) };
     let note = note.to_string();
     assert!(note.contains("a.csv:3: the time \"2024-13-01T00:00:00Z\" is ignored"), "{note}");
+    assert!(note.ends_with("; so are those of 1 more rows"), "{note}");
 }
 
 #[test]

@@ -25,7 +25,7 @@ pub(super) fn read(year: Year, roots: &[PathBuf]) -> Result<Found> {
     let mut tables = Vec::new();
     let mut odd_names = Vec::new();
     for root in roots {
-        let files = tree::list(root)?;
+        let files = tree::list(root, &mut remarks)?;
         remarks.extend(tree::unfinished(&files));
         for file in files {
             if is_attribute_table(&file) {

@@ -32,7 +32,7 @@ pub(super) fn read(roots: &[PathBuf]) -> Result<Found> {
             read_manifest(&manifest, &mut listed, &mut remarks)?;
             clips.extend(listed.into_iter().map(|clip| (clip.file.label(), clip)));
         } else {
-            let files = tree::list(root)?.into_iter().filter(TreeFile::is_sound);
+            let files = tree::list(root, &mut remarks)?.into_iter().filter(TreeFile::is_sound);
             clips.extend(files.filter_map(|file| clip_by_folders(&file)));
         }
     }

@@ -25,7 +25,7 @@ impl DatasetKind {
                 return Ok(Self::Folder);
             }
             found.has_manifest |= root.join("manifest.csv").is_file();
-            for file in tree::list(root)?.iter().filter(|file| file.is_sound()) {
+            for file in tree::list(root, &mut Vec::new())?.iter().filter(|file| file.is_sound()) {
                 found.look_at(file);
             }
         }

@@ -16,7 +16,7 @@ pub(super) fn read(roots: &[PathBuf]) -> Result<Found> {
     for root in roots {
         // The nearest folder counts: what stands above it may be called anything.
         let above = root.iter().rev().find_map(|folder| ratio_of(&folder.to_string_lossy()));
-        let files = tree::list(root)?;
+        let files = tree::list(root, &mut remarks)?;
         remarks.extend(tree::unfinished(&files));
         let files = files.iter().filter(|file| file.is_sound());
         found.extend(files.filter_map(|file| clip(file, above)));

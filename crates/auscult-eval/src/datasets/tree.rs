@@ -169,12 +169,19 @@ pub(super) fn unfinished(files: &[TreeFile]) -> Option<String> {
 }
 
 /// Everything below `root`, archives opened; hidden files are left out.
-pub(super) fn list(root: &Path) -> Result<Vec<TreeFile>> {
+pub(super) fn list(root: &Path, remarks: &mut Vec<String>) -> Result<Vec<TreeFile>> {
     let mut files = Vec::new();
     if root.is_file() && is_archive(root) {
         list_archive(root, &[stem(root)], &mut files)?;
     } else {
-        for path in walk_whole(root)?.files {
+        let walked = walk_whole(root)?;
+        remarks.extend(walked.repeated.iter().map(|folder| {
+            format!(
+                "{}: a link to a folder that is read already; it is read once",
+                folder.display()
+            )
+        }));
+        for path in walked.files {
             list_file(root, path, &mut files)?;
         }
     }
@@ -185,10 +192,10 @@ pub(super) fn list(root: &Path) -> Result<Vec<TreeFile>> {
 /// What lies below a folder, if all of it can be read.
 fn walk_whole(root: &Path) -> Result<Walked> {
     let mut walked = auscult_audio::walk(root);
-    match walked.problems.pop() {
-        Some(problem) => Err(problem.into()),
-        None => Ok(walked),
+    if walked.problems.is_empty() {
+        return Ok(walked);
     }
+    Err(walked.problems.swap_remove(0).into())
 }
 
 /// Adds a file below `root`, or what an archive holds. Data sets have no names that are not UTF-8.
@@ -332,7 +339,11 @@ mod tests {
         for link in 0..8 {
             std::os::unix::fs::symlink(".", root.path().join(format!("fan/link{link}"))).unwrap();
         }
-        let files = list(root.path()).unwrap();
+        std::os::unix::fs::symlink("fan", root.path().join("pump")).unwrap();
+        let mut remarks = Vec::new();
+        let files = list(root.path(), &mut remarks).unwrap();
+        let pump = root.path().join("pump").display().to_string();
+        assert!(matches!(&remarks[..], [remark] if remark.starts_with(&pump)), "{remarks:?}");
         assert_eq!(files.len(), 1);
         assert_eq!(files[0].path, ["fan", "train", "1.wav"]);
         assert!(empty_folders(root.path()).unwrap().is_empty());
@@ -341,7 +352,7 @@ mod tests {
     #[test]
     fn a_folder_that_is_not_there_is_told() {
         let root = tempfile::tempdir().unwrap();
-        let error = list(&root.path().join("gone")).unwrap_err().to_string();
+        let error = list(&root.path().join("gone"), &mut Vec::new()).unwrap_err().to_string();
         assert!(error.ends_with("gone: no such file or folder; check the path"), "{error}");
     }
 }
