@@ -73,3 +73,20 @@ fn panel(out: &mut String, left: f64, promised: f64, series: &[Series]) -> fmt::
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_estimate_is_a_mark_inside_its_panel() {
+        let estimate = |mean| Some(Estimate { mean, error: 0.01, count: 9 });
+        let points = vec![(20, None), (50, estimate(0.04)), (200, estimate(9.0))];
+        let panel = |promised| (promised, vec![Series { name: "a < b", points: points.clone() }]);
+        let svg = render(&[panel(0.05), panel(0.01)]);
+        assert_eq!(svg.matches("<circle ").count(), 4);
+        assert!(svg.contains("a &lt; b") && svg.ends_with("</svg>\n"), "{svg}");
+        // A rate beyond the scale is at the end of its panel.
+        assert!(svg.contains(&format!("cx=\"{:.1}\"", LEFT + PANEL_WIDTH - 40.0)), "{svg}");
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! # Modules, in the order a run goes
 //!
-//! 1. [`metrics`]: from scores and labels to figures with intervals.
+//! 1. [`metrics`] (of `auscult`): from scores and labels to figures with intervals.
 //! 2. [`datasets`]: what lies on the disk becomes clips with labels and domains.
 //! 3. [`features`]: clips become vectors, once.
 //! 4. [`systems`]: front ends and back ends by name score the clips of a section.
@@ -10,7 +10,7 @@
 //! 6. [`protocol`]: what to run on which data, as a file.
 //! 7. [`run`]: systems on data sets, and tables, pages and files from it.
 //!
-//! Beside them [`fetch`] brings large files from elsewhere, for data sets and encoders, and [`problems`]
+//! Beside them [`fetch`] (of `auscult`) brings large files from elsewhere, for data sets and encoders, and [`problems`]
 //! lists files that cannot be used.
 
 mod counts;

@@ -223,7 +223,7 @@ fn a_checkpoint_of_something_else_is_refused_and_stays() {
     fs::write(&path, &kept[..kept.len() / 2]).unwrap();
     refused(&settings, &clips, "damaged");
     fs::write(&path, auscult_ced_tiny::WEIGHTS).unwrap();
-    refused(&settings, &clips, "no checkpoint of a run");
+    refused(&settings, &clips, "it is not a checkpoint of a run");
 }
 
 #[test]

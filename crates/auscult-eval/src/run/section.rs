@@ -167,9 +167,12 @@ pub fn read_sections(run: &Path) -> Result<Vec<SectionResult>> {
     }
     let folder = run.join(SECTIONS_FOLDER);
     let wrong = |reason: String| Error::Run { path: run.to_owned(), reason };
-    let text = fs::read(run.join(RESULTS_FILE)).map_err(|_| match folder.is_dir() {
-        true => Error::Unfinished { path: run.to_owned() },
-        false => wrong(format!("there is no {RESULTS_FILE} in it")),
+    let text = fs::read(run.join(RESULTS_FILE)).map_err(|_| {
+        if folder.is_dir() {
+            Error::Unfinished { path: run.to_owned() }
+        } else {
+            wrong(format!("there is no {RESULTS_FILE} in it"))
+        }
     })?;
     let finished: Finished = serde_json::from_slice(&text)
         .map_err(|error| wrong(format!("{RESULTS_FILE} is not that of a run: {error}")))?;

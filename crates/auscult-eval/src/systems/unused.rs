@@ -76,7 +76,7 @@ impl Written<'_> {
                 "{name} has no effect where neighbours is 0, there are no local scales; leave it out"
             ));
         }
-        ["band_percent", "band_width"].iter().all(|name| has(name)).then(|| {
+        ["band_percent", "band_width"].iter().all(has).then(|| {
             "band_percent has no effect beside band_width; leave one of them out".to_owned()
         })
     }
