@@ -114,7 +114,7 @@ fn stopped_again_and_again(signals: [Signal; 2], check: impl Fn(Ran)) {
         let now = finished(&sandbox);
         assert!(now.len() > before.len(), "it went on");
         assert!(before.iter().all(|(path, time)| now.get(path) == Some(time)), "computed again");
-        sandbox.run("bench submit run --out submission").exits(2).says("no finished run");
+        sandbox.run("bench submit run --out submission").exits(2).says("not a finished run");
     }
     let before = finished(&sandbox);
     assert!(!files(&sandbox.path("run/sections")).is_empty() && before.len() < all);
