@@ -59,6 +59,14 @@ fn bad_rows_of_a_manifest_are_named_by_line_and_the_others_go_on() {
 }
 
 #[test]
+fn sound_that_is_not_read_is_noted_and_nothing_fails() {
+    let sandbox = Sandbox::with_model();
+    sandbox.write("normal/visit_1/film.webm", "");
+    let ran = sandbox.run("score model.auscult normal --csv").exits(0);
+    ran.says("1 .webm file in normal is not read, such as normal/visit_1/film.webm");
+}
+
+#[test]
 fn visits_come_from_sub_folders_unless_named() {
     let sandbox = Sandbox::with_recordings();
     let visits = |line: &str| {
