@@ -24,7 +24,7 @@ fi
 run_step "tests" cargo nextest run --locked --workspace --tests --profile "$profile"
 tests_code=$step_code
 run_step "doctests" cargo test --locked --workspace --doc --quiet --features auscult/ced-tiny
-run_step "examples compile" cargo build --locked --workspace --examples --quiet
+run_step "examples" tools/examples.sh
 run_step "pages in a browser" tools/browser.sh
 
 # nextest counts what it skipped; these lines say what and why.

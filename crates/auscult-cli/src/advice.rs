@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use auscult::{Error, autoencoder, beam::OptionConflict, core, encoders, files};
+use auscult::{Error, autoencoder, beam::OptionConflict, core, encoders, fetch, files};
 
 /// The error with its causes in one line, and what to do next.
 pub(crate) fn describe(error: &anyhow::Error) -> String {
@@ -40,6 +40,16 @@ fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(error) = cause.downcast_ref::<autoencoder::Error>() {
         return of_autoencoder(error);
     }
+    if let Some(error) = cause.downcast_ref::<fetch::Error>() {
+        return of_fetch(error);
+    }
+    if let Some(error) = cause.downcast_ref::<auscult_eval::Error>() {
+        return of_eval(error);
+    }
+    #[cfg(feature = "training")]
+    if let Some(error) = cause.downcast_ref::<auscult_finetune::Error>() {
+        return of_finetune(error);
+    }
     None
 }
 
@@ -75,7 +85,11 @@ fn of_library(error: &Error) -> Option<String> {
 }
 
 fn of_core(error: &core::Error) -> Option<String> {
-    let core::Error::Options(conflict) = error else { return None };
+    let conflict = match error {
+        core::Error::Setting { setting, .. } => return of_setting(setting),
+        core::Error::Options(conflict) => conflict,
+        _ => return None,
+    };
     let advice = match conflict {
         OptionConflict::MethodNeedsTwoViews { .. } => "give --method beam",
         OptionConflict::FusionNeedsTwoViews { .. } => "leave out --fuse",
@@ -90,6 +104,16 @@ fn of_core(error: &core::Error) -> Option<String> {
         _ => return None,
     };
     Some(advice.to_owned())
+}
+
+/// Settings whose option has another name.
+fn of_setting(setting: &str) -> Option<String> {
+    let option = match setting {
+        "clip length" => "--clip-seconds",
+        "sample rate" => "--sample-rate",
+        _ => return None,
+    };
+    Some(format!("see {option}"))
 }
 
 fn of_files(error: &files::Error) -> Option<String> {
@@ -110,23 +134,73 @@ fn of_files(error: &files::Error) -> Option<String> {
 
 fn of_encoders(error: &encoders::Error) -> Option<String> {
     match error {
+        encoders::Error::Core(error) => of_core(error),
+        encoders::Error::Setting { setting, .. } => of_setting(setting),
         encoders::Error::NoWeights { name } => {
             let known = encoders::KnownEncoder::named(name)?;
-            let from = if known.source.is_empty() { " --from LINK" } else { "" };
+            let (link, place) = match known.source {
+                "" => (" --from LINK", " (auscult encoder list says where the link is)"),
+                _ => ("", ""),
+            };
             Some(format!(
-                "auscult encoder pull {}{from} fetches it, --encoder FILE names a file",
+                "auscult encoder pull {}{link} fetches them{place}, --encoder FILE names a file",
                 known.name
             ))
         }
+        encoders::Error::OtherWeights { .. } => Some("--encoder FILE names a file".to_owned()),
         _ => None,
     }
 }
 
 fn of_autoencoder(error: &autoencoder::Error) -> Option<String> {
     match error {
+        autoencoder::Error::Core(error) => of_core(error),
+        autoencoder::Error::Setting { setting, .. } => of_setting(setting),
         autoencoder::Error::Covariance { .. } => Some("or give --error-score mse".to_owned()),
         _ => None,
     }
+}
+
+fn of_fetch(error: &fetch::Error) -> Option<String> {
+    match error {
+        fetch::Error::Stopped { .. } => Some("run the same command again".to_owned()),
+        _ => None,
+    }
+}
+
+fn of_eval(error: &auscult_eval::Error) -> Option<String> {
+    let advice = match error {
+        auscult_eval::Error::Core(error) => return of_core(error),
+        auscult_eval::Error::Fetch(error) => return of_fetch(error),
+        auscult_eval::Error::Dataset { kind, .. } if kind == "data set" => "see --dataset",
+        auscult_eval::Error::Unfinished { .. } => {
+            "the command that started it, auscult bench run, goes on from there"
+        }
+        auscult_eval::Error::Run { path, .. }
+            if !path.is_file() && !path.join("results.json").exists() =>
+        {
+            "name a folder that auscult bench run --out has written"
+        }
+        _ => return None,
+    };
+    Some(advice.to_owned())
+}
+
+#[cfg(feature = "training")]
+fn of_finetune(error: &auscult_finetune::Error) -> Option<String> {
+    let advice = match error {
+        auscult_finetune::Error::Core(error) => return of_core(error),
+        auscult_finetune::Error::Encoder(error) => return of_encoders(error),
+        auscult_finetune::Error::Setting { setting, .. } => return of_setting(setting),
+        auscult_finetune::Error::SmallClass { .. } => "--least-clips 1 allows classes of one clip",
+        auscult_finetune::Error::NoGpuFeature => {
+            "give --device cpu, or build auscult-cli with --features training-gpu"
+        }
+        auscult_finetune::Error::NoDevice { .. } => "--device cpu trains on the CPU",
+        auscult_finetune::Error::Stopped => "the same command goes on from here",
+        _ => return None,
+    };
+    Some(advice.to_owned())
 }
 
 #[cfg(test)]
@@ -149,5 +223,34 @@ mod tests {
         let error =
             anyhow::Error::new(Error::UnknownDomain { domain: "x".to_owned(), known: Vec::new() });
         assert!(describe(&error).ends_with("or a manifest column"), "{}", describe(&error));
+    }
+
+    #[test]
+    fn an_option_is_named_where_the_setting_has_another_name() {
+        let setting = |setting| {
+            let (allowed, got) = ("x".to_owned(), "y".to_owned());
+            anyhow::Error::new(Error::Core(core::Error::Setting { setting, allowed, got }))
+        };
+        assert_eq!(
+            describe(&setting("clip length")),
+            "clip length must be x, got y; see --clip-seconds"
+        );
+        assert_eq!(
+            describe(&setting("sample rate")),
+            "sample rate must be x, got y; see --sample-rate"
+        );
+        assert_eq!(describe(&setting("folds")), "folds must be x, got y");
+    }
+
+    #[test]
+    fn a_run_that_was_stopped_and_a_folder_without_one_have_a_way_out() {
+        let path = || std::path::PathBuf::from("no/such/run");
+        let stopped = anyhow::Error::new(auscult_eval::Error::Unfinished { path: path() });
+        assert!(describe(&stopped).ends_with("auscult bench run, goes on from there"));
+        let reason = "there is no results.json in it".to_owned();
+        let other = anyhow::Error::new(auscult_eval::Error::Run { path: path(), reason });
+        assert!(
+            describe(&other).ends_with("; name a folder that auscult bench run --out has written")
+        );
     }
 }

@@ -84,21 +84,37 @@ fn settings_are_chosen_written_and_used() {
 }
 
 #[test]
-fn labels_and_threads_change_nothing() {
+fn threads_change_nothing_and_only_normal_clips_are_used() {
     let sandbox = Sandbox::new();
-    let list = |name: &str, labels: [&str; 2]| {
+    // Rows of every clip, or of each with an even number.
+    let list = |name: &str, head: &str, step: usize, [even, odd]: [&str; 2]| {
         let row = |index: usize| {
             let (visit, take) = (index / 4 + 1, index % 4);
-            format!("normal/visit_{visit}/{take}.wav,{visit},{}\n", labels[index % 2])
+            let last = if index.is_multiple_of(2) { even } else { odd };
+            format!("normal/visit_{visit}/{take}.wav,{visit}{last}\n")
         };
-        let rows: String = (0..12).map(row).collect();
-        fs::write(sandbox.path(name), format!("path,visit,label\n{rows}")).unwrap();
+        let rows: String = (0..12).step_by(step).map(row).collect();
+        fs::write(sandbox.path(name), format!("path,visit{head}\n{rows}")).unwrap();
     };
-    list("right.csv", ["normal", "normal"]);
-    list("wrong.csv", ["anomaly", "normal"]);
-    let right = sandbox.tune("right.csv -o right.json --budget 2 --json --jobs 1").exits(0);
-    let wrong = sandbox.tune("wrong.csv -o wrong.json --budget 2 --json --jobs 2").exits(0);
-    assert_eq!(right.json(), wrong.json());
+    let tune = |name: &str, jobs: usize| {
+        let line = format!("{name}.csv -o {name}.json --budget 2 --json --jobs {jobs}");
+        sandbox.tune(&line).exits(0)
+    };
+    list("plain.csv", "", 1, ["", ""]);
+    list("normal.csv", ",label", 1, [",normal", ",normal"]);
+    let plain = tune("plain", 1);
+    assert_eq!(plain.json()["clips"], 12);
+    assert_eq!(tune("normal", 2).json(), plain.json());
+    list("half.csv", "", 2, ["", ""]);
+    list("labelled.csv", ",label", 1, [",normal", ",anomaly"]);
+    list("kept.csv", ",split", 1, [",train", ",test"]);
+    let half = tune("half", 1);
+    assert_eq!(half.json()["clips"], 6);
+    for name in ["labelled", "kept"] {
+        let ran = tune(name, 2);
+        assert_eq!(ran.json(), half.json(), "{name}");
+        assert!(ran.stderr.contains("note: left out 6 recordings "), "{name}: {}", ran.stderr);
+    }
 }
 
 #[test]
@@ -106,7 +122,11 @@ fn a_run_that_is_continued_ends_like_one_that_was_not() {
     let sandbox = Sandbox::new();
     sandbox.tune("normal -o a.json --budget 1").exits(0);
     let continued = sandbox.tune("normal -o a.json --budget 4 --json").exits(0);
-    assert!(continued.stderr.contains("going on: 1 setting tried already"), "{}", continued.stderr);
+    assert!(
+        continued.stderr.contains("continuing: 1 setting tried already"),
+        "{}",
+        continued.stderr
+    );
     let at_once = sandbox.tune("normal -o b.json --budget 4 --json").exits(0);
     assert_eq!(continued.json(), at_once.json());
     assert_eq!(continued.json()["settings_tried"], 4);
@@ -115,7 +135,7 @@ fn a_run_that_is_continued_ends_like_one_that_was_not() {
         fs::read(sandbox.path("b.json")).unwrap()
     );
     let other = sandbox.tune("normal -o a.json --budget 1 --seed 2").exits(0);
-    assert!(other.stderr.contains("starting anew"), "{}", other.stderr);
+    assert!(other.stderr.contains("starting over"), "{}", other.stderr);
 }
 
 #[test]

@@ -31,7 +31,7 @@ impl Octaves {
 
 impl FrontEnd for Octaves {
     fn identity(&self) -> FrontEndIdentity {
-        FrontEndIdentity { name: "octaves".to_owned(), settings: serde_json::Value::Null }
+        FrontEndIdentity::of("octaves")
     }
 
     fn axis(&self) -> &Axis {

@@ -179,7 +179,8 @@ pub enum Error {
 }
 
 fn listed(problems: &[auscult_audio::Error]) -> String {
-    problems.iter().map(|problem| format!("; {problem}")).collect()
+    let problems: Vec<String> = problems.iter().map(|problem| format!("; {problem}")).collect();
+    problems.concat()
 }
 
 fn known_domains(known: &[String]) -> String {

@@ -1,33 +1,27 @@
 //! 6. Learning: normal recordings become a machine.
 
-use std::{
-    collections::{BTreeMap, BTreeSet},
-    fmt,
-    num::NonZeroUsize,
-    sync::Arc,
-};
+use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc};
 
+use crate::{
+    ClipRules, Error, FrontEndSpec, FrontEnds, Learned, LeftOut, LeftOutReason, Machine, Reading,
+    Result, Sources,
+    input_quality::QualityTally,
+    learned::TrainingDoubt,
+    reading::{JudgedClip, Piece, Threads, Worker},
+    rules::CopyRule,
+    sources::{NotNormal, report_not_normal},
+};
 use auscult_audio::{ChannelRule, Extent, Source};
 use auscult_autoencoder::{
     AutoencoderFrontEnd, AutoencoderModelSettings, FittedAutoencoder, SpectrogramFrontEnd,
     TrainingEvent, TrainingPlan, TrainingSettings, fit_model,
 };
 use auscult_core::{
-    BeamSettings, CalibrationScheme, ClipCondition, ClipQuality, ClipSettings, ClipVectors,
-    Confidence, Control, Event, FalseAlarmRate, FrontEnd, Method, Model, ModelSettings, Provenance,
-    References, Storage,
+    BeamSettings, CalibrationScheme, ClipQuality, ClipSettings, ClipVectors, Confidence, Control,
+    Event, FalseAlarmRate, FrontEnd, Method, Model, ModelSettings, Provenance, References, Storage,
     alarm::{AlarmBudget, AlarmSettings, BudgetPlan},
     memory,
     record::clip_name,
-};
-use serde::Serialize;
-
-use crate::{
-    ClipRules, Error, FrontEndSpec, FrontEnds, Machine, QualitySummary, Reading, Result, Sources,
-    input_quality::QualityTally,
-    reading::{JudgedClip, Piece, Threads, Worker},
-    rules::CopyRule,
-    sources::NotNormal,
 };
 
 /// How to learn; the default is what `auscult fit` does without options.
@@ -184,167 +178,6 @@ impl Learn {
     }
 }
 
-/// What a machine was learnt from, and what was left out.
-#[derive(Debug, Clone, Default)]
-pub struct Learned {
-    /// Recordings that were read.
-    pub files: usize,
-    /// Clips in memory.
-    pub references: usize,
-    /// The visits they come from.
-    pub visits: BTreeSet<String>,
-    /// Recordings and clips that were not learnt from, each with its reason.
-    pub left_out: Vec<LeftOut>,
-    /// Input quality of the clips.
-    pub quality: Option<QualitySummary>,
-    /// How the alarm budget is kept, if one was given.
-    pub budget: Option<BudgetPlan>,
-    /// Why the threshold of a trained network may mislead.
-    pub doubt: Option<TrainingDoubt>,
-}
-
-impl Learned {
-    /// What a model file tells: left-out clips are not in it.
-    pub(crate) fn of_model(model: &Model) -> Self {
-        let provenance = model.references().provenance();
-        Self {
-            files: provenance.iter().map(|from| &from.source).collect::<BTreeSet<_>>().len(),
-            references: provenance.len(),
-            visits: provenance.iter().filter_map(|from| from.visit.clone()).collect(),
-            ..Self::default()
-        }
-    }
-
-    /// Recordings and clips that should have been usable and were not.
-    pub fn failures(&self) -> usize {
-        self.left_out.iter().filter(|left_out| left_out.reason.is_failure()).count()
-    }
-
-    /// Clips that were there already.
-    pub fn copies(&self) -> usize {
-        let is_copy = |one: &&LeftOut| matches!(one.reason, LeftOutReason::Copy { .. });
-        self.left_out.iter().filter(is_copy).count()
-    }
-}
-
-/// A recording or clip that was not learnt from.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct LeftOut {
-    /// The recording.
-    pub path: String,
-    /// Where the clip starts in it; `None` for a whole recording.
-    pub start_seconds: Option<f64>,
-    /// Why.
-    pub reason: LeftOutReason,
-}
-
-/// Why something was not learnt from.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case", tag = "kind")]
-#[non_exhaustive]
-pub enum LeftOutReason {
-    /// Not the sound of a machine.
-    Unusable {
-        /// What it is.
-        condition: ClipCondition,
-    },
-    /// The front end cannot compute with it.
-    NoFeatures {
-        /// What went wrong.
-        reason: String,
-    },
-    /// The same sound as a clip that is there already.
-    Copy {
-        /// That clip.
-        of: String,
-    },
-    /// The recording, or the rest of it, cannot be read.
-    Unreadable {
-        /// What went wrong; names the recording.
-        reason: String,
-    },
-    /// A manifest keeps it for testing.
-    ForTesting,
-    /// It is labelled as anomalous.
-    Anomalous,
-    /// Its label is not known.
-    UnknownLabel {
-        /// The label.
-        label: String,
-    },
-}
-
-impl LeftOutReason {
-    /// Whether it should have been usable: labels and copies are choices, the rest are failures.
-    pub fn is_failure(&self) -> bool {
-        !matches!(self, Self::Copy { .. } | Self::ForTesting | Self::Anomalous)
-    }
-}
-
-impl fmt::Display for LeftOut {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = clip_name(&self.path, self.start_seconds.unwrap_or_default());
-        match &self.reason {
-            LeftOutReason::Unusable { condition } => {
-                write!(formatter, "skipped {name}: {condition}")
-            }
-            LeftOutReason::NoFeatures { reason } => write!(formatter, "skipped {name}: {reason}"),
-            LeftOutReason::Unreadable { reason } => write!(formatter, "skipped {reason}"),
-            LeftOutReason::Copy { of } if *of == name => {
-                write!(formatter, "left out {name}: it is already there")
-            }
-            LeftOutReason::Copy { of } => {
-                write!(formatter, "left out {name}: it is the same sound as {of}")
-            }
-            LeftOutReason::ForTesting => write!(formatter, "left out {name}: kept for testing"),
-            LeftOutReason::Anomalous => {
-                write!(formatter, "left out {name}: labelled as anomalous")
-            }
-            LeftOutReason::UnknownLabel { label } => write!(
-                formatter,
-                "skipped {name}: the label {label:?} is not known; label it normal or anomaly"
-            ),
-        }
-    }
-}
-
-/// Why the threshold of a trained network may mislead.
-#[derive(Debug, Clone, Copy, PartialEq)]
-#[non_exhaustive]
-pub enum TrainingDoubt {
-    /// This share of the clips the network was trained on is above it.
-    Tight(f64),
-    /// Clips a network never heard score this many times as high as those it was trained on.
-    Loose(f64),
-}
-
-impl TrainingDoubt {
-    fn of(fitted: &FittedAutoencoder) -> Option<Self> {
-        if fitted.is_tight() {
-            return Some(Self::Tight(fitted.training_above));
-        }
-        fitted.is_loose().then_some(Self::Loose(fitted.left_out_ratio))
-    }
-}
-
-impl fmt::Display for TrainingDoubt {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Tight(share) => write!(
-                formatter,
-                "the threshold is tight: {:.0} % of the clips the model's own network was trained on are above it, \
-                 because short trainings end differently by chance; train for more epochs",
-                100.0 * share
-            ),
-            Self::Loose(ratio) => write!(
-                formatter,
-                "the threshold is loose: clips a network never heard score {ratio:.1} times as high as those the \
-                 model's own was trained on; give more recordings or visits, or train for more epochs"
-            ),
-        }
-    }
-}
-
 pub(crate) fn learn(sources: Sources, learn: &Learn) -> Result<Machine> {
     let front_end = learn.front_end()?;
     let settings = learn.model_settings(&*front_end)?;
@@ -398,20 +231,13 @@ pub(crate) fn add(machine: &Machine, sources: Sources, learn: &Learn) -> Result<
     if references.is_empty() && learned.copies() == 0 {
         return Err(Error::NothingToLearn { files: learned.files });
     }
-    let grown = match references.is_empty() {
-        true => model.clone(),
-        false => threads.run(|| model.with_added(&references))?,
+    let grown = if references.is_empty() {
+        model.clone()
+    } else {
+        threads.run(|| model.with_added(&references))?
     };
     learned.count(&grown);
     Machine::assemble(grown, Arc::clone(front_end), learned)
-}
-
-impl Learned {
-    fn count(&mut self, model: &Model) {
-        let Self { references, visits, .. } = Self::of_model(model);
-        self.references = references;
-        self.visits = visits;
-    }
 }
 
 fn autoencoder_of(model: &Model) -> Result<Arc<dyn FrontEnd>> {
@@ -579,35 +405,14 @@ impl<'a> Gathering<'a> {
     }
 
     fn leave_out_labelled(&mut self, sources: Vec<(Source, NotNormal)>) {
-        let (mut for_testing, mut anomalous) = (0, 0);
+        report_not_normal(&sources, self.control);
         for (source, reason) in sources {
-            match reason {
-                NotNormal::ForTesting => {
-                    for_testing += 1;
-                    self.leave_out_silently(source.label, None, LeftOutReason::ForTesting);
-                }
-                NotNormal::Anomalous => {
-                    anomalous += 1;
-                    self.leave_out_silently(source.label, None, LeftOutReason::Anomalous);
-                }
-                NotNormal::UnknownLabel(label) => {
-                    self.leave_out(source.label, None, LeftOutReason::UnknownLabel { label });
-                }
-            }
-        }
-        let recordings = |count: usize| match count {
-            1 => "1 recording".to_owned(),
-            count => format!("{count} recordings"),
-        };
-        if for_testing > 0 {
-            let left_out = recordings(for_testing);
-            let why = "that the manifest keeps for testing (split: test)";
-            self.control.report(Event::Note(&format!("left out {left_out} {why}")));
-        }
-        if anomalous > 0 {
-            let left_out = recordings(anomalous);
-            let why = "labelled as anomalous: a model learns from normal sound";
-            self.control.report(Event::Note(&format!("left out {left_out} {why}")));
+            let reason = match reason {
+                NotNormal::ForTesting => LeftOutReason::ForTesting,
+                NotNormal::Anomalous => LeftOutReason::Anomalous,
+                NotNormal::UnknownLabel(label) => LeftOutReason::UnknownLabel { label },
+            };
+            self.leave_out_silently(source.label, None, reason);
         }
     }
 

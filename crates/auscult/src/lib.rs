@@ -7,7 +7,7 @@
 //! 3. [`front_ends`]: what clips are turned into, by name or as a model says.
 //! 4. [`scorer`], [`live`]: one clip becomes a record.
 //! 5. [`listen`]: sources become records; [`QualitySummary`]: what they say about the recording.
-//! 6. [`learn`]: normal recordings become a machine.
+//! 6. [`learn`], [`learned`]: normal recordings become a machine, and what was left out.
 //! 7. [`machine`]: everything that can be done with one.
 //! 8. [`tuning`]: settings chosen from normal clips alone.
 //!
@@ -19,6 +19,7 @@ pub mod fetch;
 pub mod front_ends;
 mod input_quality;
 pub mod learn;
+pub mod learned;
 pub mod listen;
 pub mod live;
 pub mod machine;
@@ -43,7 +44,8 @@ pub use crate::{
     error::{Error, Result},
     front_ends::{FrontEndSpec, FrontEnds},
     input_quality::QualitySummary,
-    learn::{FrontEndChoice, LabelFolders, Learn, LearnMethod, Learned, LeftOut, LeftOutReason},
+    learn::{FrontEndChoice, LabelFolders, Learn, LearnMethod},
+    learned::{Learned, LeftOut, LeftOutReason},
     listen::{Listen, Listening, RunSummary},
     live::Live,
     machine::{Calibrate, Forget, Machine},

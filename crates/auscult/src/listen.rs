@@ -94,7 +94,9 @@ impl<'a> Listening<'a> {
         sources.notes().iter().for_each(|note| listen.control.report(Event::Note(note)));
         let (mut sources, problems) = sources.into_parts();
         if let Some(domain) = &listen.domain {
-            sources.iter_mut().for_each(|source| source.domain = Some(domain.clone()));
+            for source in &mut sources {
+                source.domain = Some(domain.clone());
+            }
         }
         let is_known = |domain: &&String| machine.judge(Some(domain)).is_some();
         let named = sources.iter().filter_map(|source| source.domain.as_ref());
@@ -175,10 +177,11 @@ impl Iterator for Listening<'_> {
         loop {
             match self.clips.next() {
                 Some(Piece::Clip(clip)) => return Some(Ok(self.complete(clip))),
-                Some(Piece::End(end)) => match self.end(end) {
-                    Some(error) => return Some(Err(error)),
-                    None => {}
-                },
+                Some(Piece::End(end)) => {
+                    if let Some(error) = self.end(end) {
+                        return Some(Err(error));
+                    }
+                }
                 None if std::mem::replace(&mut self.is_over, true) => return None,
                 None if self.clips.is_cancelled() => {
                     self.summary.is_cancelled = true;

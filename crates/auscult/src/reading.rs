@@ -286,12 +286,15 @@ pub struct ReadAll<'a, T> {
     is_finished: bool,
 }
 
+/// What is done with every clip.
+type Work<'a, T> = dyn Fn(&mut Worker, &Source, &JudgedClip) -> T + Send + Sync + 'a;
+
 /// What all threads use.
 struct Shared<'a, T> {
     reading: Reading,
     front_end: Arc<dyn FrontEnd>,
     control: Control,
-    work: Box<dyn Fn(&mut Worker, &Source, &JudgedClip) -> T + Send + Sync + 'a>,
+    work: Box<Work<'a, T>>,
     /// Workers that wait for the next file: planning transforms costs more than a clip does.
     workers: Mutex<Vec<Worker>>,
 }

@@ -132,14 +132,10 @@ fn judge(
     record: &mut ClipRecord,
     score: auscult_core::ClipScore,
 ) -> auscult_core::ScoredClip {
-    match machine.judge(record.domain.as_deref()) {
-        Some((_, judge, promise)) => {
-            record.promise.clone_from(promise);
-            judge.judge(score)
-        }
-        None => {
-            record.promise.clone_from(machine.promise());
-            machine.model().judge(score)
-        }
+    if let Some((_, judge, promise)) = machine.judge(record.domain.as_deref()) {
+        record.promise.clone_from(promise);
+        return judge.judge(score);
     }
+    record.promise.clone_from(machine.promise());
+    machine.model().judge(score)
 }

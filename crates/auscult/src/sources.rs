@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use auscult_audio::{Expanded, Label, LabelFolder, Location, Note, Source, UnknownLabel};
 
+use auscult_core::{Control, Event, plural};
+
 use crate::{Error, LabelFolders, Result};
 
 /// Recordings to read, in an order that never changes.
@@ -19,7 +21,7 @@ use crate::{Error, LabelFolders, Result};
 /// ```
 #[derive(Debug, Default)]
 pub struct Sources {
-    sources: Vec<Source>,
+    list: Vec<Source>,
     problems: Vec<auscult_audio::Error>,
     notes: Vec<Note>,
     label_folders: Vec<LabelFolder>,
@@ -44,14 +46,16 @@ impl Sources {
         if sources.is_empty() {
             return Err(Error::NoSources { problems });
         }
-        Ok(Self { sources, problems, notes, label_folders })
+        Ok(Self { list: sources, problems, notes, label_folders })
     }
 
     /// These recordings, all of one visit.
     #[must_use]
     pub fn of_visit(mut self, visit: impl Into<String>) -> Self {
         let visit = visit.into();
-        self.sources.iter_mut().for_each(|source| source.visit = Some(visit.clone()));
+        for source in &mut self.list {
+            source.visit = Some(visit.clone());
+        }
         self
     }
 
@@ -59,23 +63,25 @@ impl Sources {
     #[must_use]
     pub fn of_domain(mut self, domain: impl Into<String>) -> Self {
         let domain = domain.into();
-        self.sources.iter_mut().for_each(|source| source.domain = Some(domain.clone()));
+        for source in &mut self.list {
+            source.domain = Some(domain.clone());
+        }
         self
     }
 
     /// How many recordings there are.
     pub fn len(&self) -> usize {
-        self.sources.len()
+        self.list.len()
     }
 
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
-        self.sources.is_empty()
+        self.list.is_empty()
     }
 
     /// The recordings.
     pub fn list(&self) -> &[Source] {
-        &self.sources
+        &self.list
     }
 
     /// Inputs and rows of manifests that gave no recording.
@@ -102,14 +108,14 @@ impl Sources {
             Some(Ok(Label::Normal)) | None => None,
         };
         let mut left_out = Vec::new();
-        for source in std::mem::take(&mut self.sources) {
+        for source in std::mem::take(&mut self.list) {
             match reason(&source) {
                 Some(reason) => left_out.push((source, reason)),
-                None => self.sources.push(source),
+                None => self.list.push(source),
             }
         }
         let is_test = |(_, reason): &(Source, NotNormal)| *reason == NotNormal::ForTesting;
-        match self.sources.is_empty() {
+        match self.list.is_empty() {
             true if left_out.iter().all(is_test) => Err(Error::AllForTesting),
             true => Err(Error::NoneNormal),
             false => Ok(left_out),
@@ -130,7 +136,7 @@ impl Sources {
                 Err(Error::LabelFolders { folders: self.label_folders.iter().map(name).collect() })
             }
             LabelFolders::Use => {
-                for source in &mut self.sources {
+                for source in &mut self.list {
                     let folders = self.label_folders.iter();
                     folders.for_each(|folder| label_by_folder(source, folder));
                 }
@@ -140,7 +146,7 @@ impl Sources {
     }
 
     pub(crate) fn into_parts(self) -> (Vec<Source>, Vec<auscult_audio::Error>) {
-        (self.sources, self.problems)
+        (self.list, self.problems)
     }
 }
 
@@ -163,6 +169,33 @@ pub(crate) enum NotNormal {
     ForTesting,
     Anomalous,
     UnknownLabel(String),
+}
+
+/// Reports recordings that are not learnt from; returns how many of them have a label that is not known, which is a
+/// failure and not a choice.
+pub(crate) fn report_not_normal(sources: &[(Source, NotNormal)], control: &Control) -> usize {
+    let count = |wanted: &NotNormal| sources.iter().filter(|(_, reason)| reason == wanted).count();
+    let mut unknown = 0;
+    for (source, reason) in sources {
+        if let NotNormal::UnknownLabel(label) = reason {
+            unknown += 1;
+            let (name, label) = (&source.label, UnknownLabel(label.clone()));
+            control.report(Event::Problem(&format!("skipped {name}: {label}")));
+        }
+    }
+    let for_testing = count(&NotNormal::ForTesting);
+    if for_testing > 0 {
+        let recordings = plural(for_testing, "recording");
+        let why = "that the manifest keeps for testing (split: test)";
+        control.report(Event::Note(&format!("left out {recordings} {why}")));
+    }
+    let anomalous = count(&NotNormal::Anomalous);
+    if anomalous > 0 {
+        let recordings = plural(anomalous, "recording");
+        let why = "labelled as anomalous: a model learns from normal sound";
+        control.report(Event::Note(&format!("left out {recordings} {why}")));
+    }
+    unknown
 }
 
 /// What can be read: a path, or [`Sources`].

@@ -115,9 +115,10 @@ impl ComparingArguments {
         front_end: &dyn FrontEnd,
     ) -> anyhow::Result<BeamSettings> {
         // Another front end has another axis: the file's bands and views say nothing about it.
-        let base = match is_other_front_end {
-            true => file.clone().with_method(Method::AdaBeam, front_end),
-            false => file.clone(),
+        let base = if is_other_front_end {
+            file.clone().with_method(Method::AdaBeam, front_end)
+        } else {
+            file.clone()
         };
         Ok(self.overrides()?.apply(&base, front_end)?)
     }

@@ -11,7 +11,8 @@ use super::{InputArguments, VisitArguments};
 #[command(after_help = "\
 Normal clips are changed as a fault might change them (a band of another clip, a tilt, a tone, a
 resonance, a shift in frequency, backwards, gaps), and the settings are ranked by how well they
-tell the changed clips of left-out visits from the unchanged ones. Labels are never read. Made-up
+tell the changed clips of left-out visits from the unchanged ones. Known faults are never used: what
+a manifest labels as anomalous or keeps for testing is left out. Made-up
 faults are not faults: the defaults stay unless something else is clearly better on them, and even
 then the choice can be worse on real faults (it was in 7 of 12 trials on synthetic machines, see
 docs/tuning.md). Compare it with the defaults on known-bad clips; without any, keep the defaults.

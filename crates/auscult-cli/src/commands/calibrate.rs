@@ -1,6 +1,6 @@
 //! `auscult calibrate`: what a model can promise, and what it would take to promise more.
 
-use auscult::{Calibrate, CalibrationScheme, Promise, files::ModelLock};
+use auscult::{Calibrate, CalibrationScheme, Promise, alarm::BudgetPlan, files::ModelLock};
 
 use crate::{
     Outcome,
@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &CalibrateArguments, context: &Context) -> anyhow::
         clear: arguments.clear,
     };
     let (model, plan) = calibrate.apply(&before)?;
-    let is_kept = plan.as_ref().is_none_or(|plan| plan.is_kept());
+    let is_kept = plan.as_ref().is_none_or(BudgetPlan::is_kept);
     if settings.alarm.is_some() && model.settings().alarm.is_none() {
         printer.note(
             "the alarm rule was chosen for another rate or calibration and is left out; --at-most chooses a new one",

@@ -51,7 +51,9 @@ pub(crate) fn run(arguments: &DemoArguments, context: &Context) -> anyhow::Resul
     let records: Vec<ClipRecord> = listening.by_ref().collect::<auscult::Result<_>>()?;
     let summary = listening.summary();
     let mut table = ScoreTable::new();
-    records.iter().for_each(|record| table.add(record, false));
+    for record in &records {
+        table.add(record, false);
+    }
     printer.text(&table.render(&promise::closing_lines(&machine, &summary, false)))?;
     printer.line(tally(&records))?;
 

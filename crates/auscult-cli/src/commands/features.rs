@@ -30,12 +30,17 @@ pub(crate) fn run(arguments: &FeaturesArguments, context: &Context) -> anyhow::R
     let reading = Reading::new(asked.clip(), asked.channel(), hop_seconds, rules)?;
     let sources = Sources::of(&arguments.input.paths)?;
     let mut problems = sources.problems().len();
-    sources.problems().iter().for_each(|problem| printer.problem(problem));
+    for problem in sources.problems() {
+        printer.problem(problem);
+    }
+    for note in sources.notes() {
+        printer.note(note);
+    }
     let view = arguments.view;
     let work =
         |worker: &mut Worker, _: &Source, clip: &JudgedClip| features(worker, clip, rules, view);
     let mut rows = FeatureRows::new(axis_len);
-    let mut clips = read(&reading, &front_end, sources, context, work);
+    let mut clips = read(&reading, &front_end, &sources, context, work);
     for piece in clips.by_ref() {
         let problem = match piece {
             // How the recording ended says what happened.
@@ -53,7 +58,9 @@ pub(crate) fn run(arguments: &FeaturesArguments, context: &Context) -> anyhow::R
             Piece::End(end) => end.problem,
         };
         problems += usize::from(problem.is_some());
-        problem.iter().for_each(|problem| printer.problem(problem));
+        if let Some(problem) = problem {
+            printer.problem(problem);
+        }
     }
     let is_cancelled = clips.is_cancelled();
     if is_cancelled {
@@ -87,7 +94,7 @@ fn check(arguments: &FeaturesArguments) -> anyhow::Result<()> {
 fn read<'a, T: Send + 'a>(
     reading: &Reading,
     front_end: &Arc<dyn FrontEnd>,
-    sources: Sources,
+    sources: &Sources,
     context: &Context,
     work: impl Fn(&mut Worker, &Source, &JudgedClip) -> T + Send + Sync + 'a,
 ) -> auscult::reading::ReadAll<'a, T> {

@@ -15,7 +15,7 @@ use crate::{
 pub(crate) fn run(arguments: &FitArguments, context: &Context) -> anyhow::Result<Outcome> {
     let learn = learning::learn(arguments, context)?;
     auscult::files::check_model_target(&arguments.output)?;
-    let machine = learn_machine(arguments, learn, context)?;
+    let machine = learn_machine(arguments, &learn, context)?;
     machine.save(&arguments.output)?;
     print(&machine, arguments, context)?;
     let is_complete = machine.learned().failures() == 0;
@@ -25,7 +25,7 @@ pub(crate) fn run(arguments: &FitArguments, context: &Context) -> anyhow::Result
 /// Learns, and asks once if folder names look like labels.
 fn learn_machine(
     arguments: &FitArguments,
-    learn: Learn,
+    learn: &Learn,
     context: &Context,
 ) -> anyhow::Result<Machine> {
     let learned = |learn: &Learn| {
@@ -33,7 +33,7 @@ fn learn_machine(
             .map_err(anyhow::Error::from)
     };
     let output = arguments.output.display();
-    learned(&learn)
+    learned(learn)
         .or_else(|error| match error.downcast_ref::<Error>() {
             Some(Error::LabelFolders { folders }) if std::io::stdin().is_terminal() => {
                 let label_folders = ask(folders, context)?;

@@ -50,20 +50,15 @@ pub(crate) fn apply(
         (Some(_), _) => typed.build_spec(&typed.spec(), clip, front_ends)?,
         (None, convention) => {
             front_ends.refuse_unused_file(&own.name, &own.name)?;
-            match convention {
-                None => {
-                    if let Some(option) = typed.encoder.given() {
-                        anyhow::bail!(
-                            "the settings are for {own}, and {option} would change it; leave it out, or give \
-                             --front-end too"
-                        );
-                    }
-                    file.front_end(&front_ends.registry(), clip.check()?)?
-                }
-                Some(_) => {
-                    let spec = FrontEndSpec { name: own.name.clone(), ..typed.spec() };
-                    typed.build_spec(&spec, clip, front_ends)?
-                }
+            if convention.is_some() {
+                let spec = FrontEndSpec { name: own.name.clone(), ..typed.spec() };
+                typed.build_spec(&spec, clip, front_ends)?
+            } else if let Some(option) = typed.encoder.given() {
+                anyhow::bail!(
+                    "the settings are for {own}, and {option} would change it; leave it out, or give --front-end too"
+                );
+            } else {
+                file.front_end(&front_ends.registry(), clip.check()?)?
             }
         }
     };

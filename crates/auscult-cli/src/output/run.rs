@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use auscult::{ClipRecord, Machine, RunSummary, ViewScore, record::RECORD_SCHEMA};
+use auscult::{
+    ClipRecord, Machine, RunSummary, ViewScore, alarm::AlarmState, record::RECORD_SCHEMA,
+};
 use serde::Serialize;
 use serde_json::json;
 
@@ -139,7 +141,7 @@ fn row(clip: &ClipRecord) -> Record {
         .text("time_origin", time.map(|time| time.origin.name()).unwrap_or_default())
         .text("domain", clip.domain.clone().unwrap_or_default())
         .text("promised", clip.promise.is_promised.to_string())
-        .text("alarm", clip.alarm.map(|state| state.name()).unwrap_or_default())
+        .text("alarm", clip.alarm.map(AlarmState::name).unwrap_or_default())
         .text("copy_of", clip.copy_of.clone().unwrap_or_default())
         .text("differs_most", clip.differs_most.clone().unwrap_or_default())
         .text("reason", clip.reason())

@@ -83,7 +83,8 @@ impl EncoderFacts<'_> {
             ("runs with", encoder.isa().name().to_owned()),
         ];
         let rows = rows.iter().filter(|(_, value)| !value.is_empty());
-        rows.map(|(name, value)| format!("{name:<13}{value}\n")).collect()
+        let lines: Vec<String> = rows.map(|(name, value)| format!("{name:<13}{value}\n")).collect();
+        lines.concat()
     }
 }
 

@@ -76,7 +76,8 @@ fn meaning(ranking: &Ranking, in_all: usize, written: Option<&Path>) -> String {
     if let Some(path) = written {
         let path = path.display();
         let command = format!("auscult fit RECORDINGS --settings {path} -o MODEL");
-        text.push_str(&format!("settings    {path} ({command})\n"));
+        let line = format!("settings    {path} ({command})\n");
+        text.push_str(&line);
     }
     text
 }

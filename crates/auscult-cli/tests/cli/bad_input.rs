@@ -186,14 +186,14 @@ fn only_unusable_recordings_leave_no_model() {
 }
 
 #[test]
-fn sound_and_model_in_each_other_s_place_are_told_apart() {
+fn sound_and_model_in_each_other_s_place_are_recognised() {
     let sandbox = Sandbox::with_model();
     sandbox
         .run("score normal/visit_1/0.wav model.auscult")
         .exits(2)
         .says("normal/visit_1/0.wav: not an auscult model")
         .says("the model comes first, then the recordings");
-    sandbox.run("score normal model.auscult").exits(2).says("a folder, not a model file");
+    sandbox.run("score normal model.auscult").exits(2).says("cannot read normal: is a directory; a folder is not a model file; the model comes first, then");
     sandbox
         .run("score model.auscult model.auscult")
         .exits(2)
@@ -201,7 +201,7 @@ fn sound_and_model_in_each_other_s_place_are_told_apart() {
     sandbox
         .run("score gone.auscult normal")
         .exits(2)
-        .says("gone.auscult: no such model file; check the path, or make a model with auscult fit");
+        .says("cannot read gone.auscult: No such file or directory (os error 2); check the path, or make a model with auscult fit");
 }
 
 #[test]

@@ -50,7 +50,10 @@ fn absurd_numbers_for_fit_are_refused_with_what_is_allowed() {
         ),
         ("--network mimii", "--network says how an autoencoder is trained"),
         ("--folds 2", "--folds says how an autoencoder is trained"),
-        ("--method autoencoder --layer 4", "--layer is for encoders (ced, beats, eat)"),
+        (
+            "--method autoencoder --layer 4",
+            "--layer has no effect: an autoencoder is not an encoder; leave it out",
+        ),
         ("--method autoencoder --front-end mfcc", "--front-end says what sound is turned into"),
         ("--method autoencoder --metric euclidean", "--metric says how references are compared"),
         ("--jobs 0", "0 is not in 1..=512"),
@@ -92,9 +95,15 @@ fn unknown_names_are_refused_with_the_known_ones() {
 fn options_that_contradict_each_other_are_refused_with_a_way_out() {
     let sandbox = Sandbox::with_recordings();
     let cases = [
-        ("--front-end lpc --method adabeam", "adabeam needs two views and lpc has one; use"),
-        ("--front-end lpc --fuse max", "--fuse needs two views and lpc has one; leave it out"),
-        ("--method beam --fuse max", "use --method adabeam or global"),
+        (
+            "--front-end lpc --method adabeam",
+            "adabeam compares two views and lpc has one; use beam or global; give --method beam",
+        ),
+        (
+            "--front-end lpc --fuse max",
+            "a fusion needs two views and lpc has one; leave it out; leave out --fuse",
+        ),
+        ("--method beam --fuse max", "give --method adabeam or global, or leave out --fuse"),
         ("--method global --band-width 5", "leave out --band-width and --band-stride"),
     ];
     refuses(&sandbox, "fit normal -o x.auscult --clip-seconds 1", &cases);
@@ -205,7 +214,7 @@ fn options_without_effect_on_a_back_end_are_refused() {
     let cases = [
         ("--front-end mfcc", "--front-end says what sound is turned into, and an autoencoder"),
         ("--convention s15", "--convention says what sound is turned into, and an autoencoder"),
-        ("--layer 4", "--layer is for encoders (ced, beats, eat)"),
+        ("--layer 4", "--layer has no effect: an autoencoder is not an encoder; leave it out"),
     ];
     refuses(&sandbox, "bench eval --data x --dataset folder --back-end autoencoder", &cases);
 }

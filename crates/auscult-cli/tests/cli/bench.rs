@@ -225,7 +225,7 @@ fn sweeps_and_diagnostics_have_their_figures() {
     assert!(ran.stdout.contains("- not run: beats-iter3 (diagnostics): "), "{}", ran.stdout);
     let page = String::from_utf8(sandbox.read("d/index.html")).unwrap();
     for figure in
-        ["variance ratio", "mean-gap ratio", "d' ratio (LDN, K = 1)", "dcase2023 dev, DMM"]
+        ["variance ratio", "mean-gap ratio", "d&#39; ratio (LDN, K = 1)", "dcase2023 dev, DMM"]
     {
         assert!(page.contains(figure), "{figure}");
     }
@@ -472,7 +472,7 @@ fn wrong_roots_and_names_are_told() {
 }
 
 #[test]
-fn data_are_looked_at_and_the_set_is_told_from_names() {
+fn data_are_looked_at_and_the_set_is_recognised_by_names() {
     let sandbox = with_folder();
     let ran = sandbox.run("data check data").exits(0);
     assert!(ran.stdout.contains("folder: 1 section"), "{}", ran.stdout);
@@ -481,10 +481,9 @@ fn data_are_looked_at_and_the_set_is_told_from_names() {
     assert_eq!(report["sections"][0]["train_source"], 10);
     assert_eq!(report["complete"], false);
     // Two development machines fit three years.
-    sandbox
-        .run(&format!("data check {}", e2e()))
-        .exits(2)
-        .says("dcase2023, dcase2024, dcase2025; say which");
+    sandbox.run(&format!("data check {}", e2e())).exits(2).says(
+        "machines and names fit dcase2023, dcase2024, dcase2025; name the one it is; see --dataset",
+    );
     sandbox.run("data check nowhere").exits(2).says("nowhere");
     // Names of DCASE with machines of no year: someone's own.
     sandbox.run("synth --out own --train 2 2 --test 1 1 --visits 1 --seconds 1").exits(0);

@@ -74,20 +74,27 @@ fn what_encoders_cannot_do_is_refused() {
         ("--front-end ced --layer x", "a layer is 0 (the input of the first block) to 13"),
         ("--front-end ced --rows-per-band 3", "a divisor of the 4 rows of ced-tiny, got 3"),
         ("--front-end ced --class-token", "class token must be left out: ced-tiny has none"),
-        ("--front-end ced --sample-rate 8000", "sample rate must be 16000 Hz for ced-tiny"),
+        (
+            "--front-end ced --sample-rate 8000",
+            "sample rate must be 16000 Hz for ced-tiny, got 8000; see --sample-rate",
+        ),
         (
             "--front-end ced --clip-seconds 0.5",
-            "must be 1 to 30 seconds for ced-tiny (--clip-seconds), got 0.5",
+            "must be 1 to 30 seconds for ced-tiny, got 0.5; see --clip-seconds",
         ),
         ("--front-end ced --convention s15", "ced has no convention \"s15\"; its forms are layers"),
         (
             "--front-end mfcc --layer 8",
-            "--layer is for encoders (ced, beats, eat) and mfcc is none",
+            "--layer has no effect: mfcc is not an encoder; leave it out",
         ),
-        ("--front-end beats", "fetch them with `auscult encoder pull beats-iter3-plus`"),
+        (
+            "--front-end beats",
+            "auscult encoder pull beats-iter3-plus fetches them, --encoder FILE names a file",
+        ),
         (
             "--front-end beats-iter3",
-            "`auscult encoder pull beats-iter3 --from LINK` (`auscult encoder list`",
+            "auscult encoder pull beats-iter3 --from LINK fetches them (auscult encoder list says where the link is), \
+             --encoder FILE names a file",
         ),
         ("--front-end bees", "unknown front end \"bees\"; known: log-mel, mfcc, lpc, ced-tiny"),
         ("--front-end ced --encoder gone.pt", "cannot read gone.pt"),
@@ -99,7 +106,10 @@ fn what_encoders_cannot_do_is_refused() {
         ("--front-end mfcc:librosa", "a convention follows a colon only where + joins"),
         ("--front-end ced+mfcc --band-width 5", "have bands of their own"),
         ("--front-end ced+mfcc --convention s15", "give that of a member after a colon"),
-        ("--front-end ced --combine-members min", "needs several front ends"),
+        (
+            "--front-end ced --combine-members min",
+            "ced has no members to combine; use several front ends, such as ced+mfcc; leave out --combine-members",
+        ),
     ] {
         let length = if options.contains("--clip-seconds") { "" } else { "--clip-seconds 1" };
         run(&sandbox, &format!("fit normal -o m {length} {options}")).exits(2).says(reason);
@@ -243,7 +253,10 @@ fn the_raw_and_the_normalised_form_of_a_front_end_score_together() {
     assert!(ran.stdout.contains("\"part\": \"ced@raw\""), "{ran:#?}");
     run(&sandbox, "model verify n").exits(0);
     for (options, reason) in [
-        ("--front-end ced@raw", "for one front end --neighbours 0 compares plain distances"),
+        (
+            "--front-end ced@raw",
+            "one front end compares plain distances with 0 neighbours; give --neighbours 0",
+        ),
         ("--front-end ced@red+mfcc", "unknown normalisation \"red\"; known: raw, ldn"),
         ("--front-end ced@raw+ced@raw", "two different ones or more, got ced@raw twice"),
         ("--front-end ced@ldn+ced", "must be all different, got ced@ldn and ced"),
@@ -295,7 +308,7 @@ fn encoders_are_listed_described_checked_and_converted() {
         ("encoder pull bees", "unknown encoder"),
         ("encoder pull ced-mini --from gone", "cannot read gone"),
         ("encoder pull eat-base --from junk.pt", "expected 8623072d"),
-        ("encoder pull ced-mini --from junk.pt", "junk.pt is no ced-mini"),
+        ("encoder pull ced-mini --from junk.pt", "junk.pt is not ced-mini"),
     ] {
         run(&sandbox, line).exits(2).says(reason);
     }
@@ -360,8 +373,8 @@ fn pull_goes_on_where_it_broke_off() {
         let bytes: Vec<u8> = weights.iter().copied().chain([0; 9]).take(have).collect();
         sandbox.write(part, bytes);
         let ran = run(&sandbox, &line).exits(0);
-        let told = ran.stderr.contains("ced-tiny: going on after");
-        assert_eq!(told, have < weights.len(), "{ran:#?}");
+        let is_noted = ran.stderr.contains("ced-tiny: continuing after");
+        assert_eq!(is_noted, have < weights.len(), "{ran:#?}");
         assert_eq!(sandbox.read("encoders/ced-tiny.safetensors"), weights, "{have}");
     }
 }

@@ -57,8 +57,8 @@ fn explanation_names_the_band_the_reference_and_decibels() {
     assert!(table.stdout.contains("dB louder"), "{table:#?}");
     let json = sandbox.run("explain model.auscult check/odd.wav --json").exits(0).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
-    assert_eq!(json[0]["verdict"], "anomalous");
-    assert!(json[0]["explanation"]["bands"][0]["times_normal"].is_f64());
+    assert_eq!(json["clips"][0]["verdict"], "anomalous");
+    assert!(json["clips"][0]["explanation"]["bands"][0]["times_normal"].is_f64());
 }
 
 #[test]

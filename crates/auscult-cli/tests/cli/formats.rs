@@ -5,7 +5,8 @@ use serde_json::Value;
 
 use crate::support::{Sandbox, clip, constant_wav, faulty_clip, rows, wav_of};
 
-const HEADER: &str = "path,start_seconds,score,p_value,calibrated,verdict";
+const HEADER: &str = "path,start_seconds,score,p_value,calibrated,verdict,seconds,time,time_origin,domain,promised,\
+                      alarm,copy_of,differs_most,reason,error,model_hash";
 
 /// A model, and three clips in `check/`: one of them silent.
 fn plant() -> Sandbox {
@@ -24,7 +25,10 @@ fn csv_has_the_promised_header_and_a_row_a_clip_in_input_order() {
     let rows = rows(&csv);
     let paths: Vec<&str> = rows.iter().map(|row| &row[0]).collect();
     assert_eq!(paths, ["check/a, \"b\".wav", "check/odd.wav", "check/silent.wav"]);
-    assert_eq!(rows[2].iter().skip(1).collect::<Vec<_>>(), ["0", "", "", "", "silent"]);
+    assert_eq!(
+        rows[2].iter().skip(1).take(6).collect::<Vec<_>>(),
+        ["0", "", "", "", "silent", "1"]
+    );
     assert_eq!(&rows[1][5], "anomalous");
 }
 
@@ -33,7 +37,11 @@ fn json_forms_and_parquet_hold_what_csv_holds() {
     let sandbox = plant();
     let csv = rows(&sandbox.run("score model.auscult check --csv").exits(2).stdout);
     let json = sandbox.run("score model.auscult check --json").exits(2).stdout;
-    let json: Vec<Value> = serde_json::from_str(&json).unwrap();
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["schema"], 1);
+    let counts = &json["run"]["summary"]["verdicts"];
+    assert_eq!(counts, &serde_json::json!({ "anomalous": 1, "normal": 1, "silent": 1 }));
+    let json = json["clips"].as_array().unwrap().clone();
     let lines = sandbox.run("score model.auscult check --jsonl").exits(2).stdout;
     let lines: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
     assert_eq!(json, lines);
@@ -48,6 +56,10 @@ fn json_forms_and_parquet_hold_what_csv_holds() {
             match &object[name] {
                 Value::String(text) => {
                     assert_eq!(text, cell);
+                    assert_eq!(row.get_string(column).unwrap(), cell);
+                }
+                Value::Bool(is_so) => {
+                    assert_eq!(cell, is_so.to_string());
                     assert_eq!(row.get_string(column).unwrap(), cell);
                 }
                 Value::Null => {
@@ -76,13 +88,14 @@ fn band_columns_follow_the_promised_ones() {
              max,max_band_0,max_band_1,max_band_2,max_band_3"
         )
     );
-    let row: Vec<f64> =
-        rows(&csv)[0].iter().filter_map(|cell| cell.parse().ok()).collect::<Vec<_>>();
-    let (score, views) = (row[1], [row[4], row[9]]);
+    let cells = &rows(&csv)[0];
+    let first = HEADER.split(',').count();
+    let row: Vec<f64> = cells.iter().skip(first).map(|cell| cell.parse().unwrap()).collect();
+    let (score, views) = (cells[2].parse::<f64>().unwrap(), [row[0], row[5]]);
     let close = |a: f64, b: f64| (a - b).abs() < 1e-9 * a.abs();
     assert!(close(score, views[0].midpoint(views[1])), "the score is the mean of the views");
     assert!(
-        close(views[0], row[5..9].iter().sum::<f64>() / 4.0),
+        close(views[0], row[1..5].iter().sum::<f64>() / 4.0),
         "a view is the mean of its bands"
     );
 }

@@ -52,8 +52,11 @@ fn ctrl_c_during_score_keeps_the_finished_rows() {
     with_much_to_read(&sandbox, 800);
     let all = 800 * 60;
     let ran = run_and_interrupt(&sandbox, "score model.auscult many --json --jobs 1").exits(2);
-    let objects: Vec<serde_json::Value> = serde_json::from_str(&ran.stdout).unwrap();
-    assert!(!objects.is_empty() && objects.len() < all, "{} objects", objects.len());
+    let document: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let clips = document["clips"].as_array().unwrap();
+    assert!(!clips.is_empty() && clips.len() < all, "{} clips", clips.len());
+    let summary = &document["run"]["summary"];
+    assert_eq!((&summary["is_cancelled"], &summary["is_complete"]), (&true.into(), &false.into()));
     ran.says("stopped before everything was read");
     let ran = run_and_interrupt(&sandbox, "score model.auscult many --csv --jobs 1").exits(2);
     let count = rows(&ran.stdout).len();
@@ -66,7 +69,7 @@ fn ctrl_c_during_fit_and_add_leaves_the_old_model() {
     with_much_to_read(&sandbox, 800);
     let before = sandbox.read("model.auscult");
     for line in ["fit many -o model.auscult --clip-seconds 1", "model add model.auscult many"] {
-        run_and_interrupt(&sandbox, line).exits(2).says("model.auscult is as it was");
+        run_and_interrupt(&sandbox, line).exits(2).says("model.auscult was not changed\n");
         assert_eq!(sandbox.read("model.auscult"), before, "{line}");
     }
 }
@@ -83,7 +86,7 @@ fn ctrl_c_while_a_network_learns_stops_and_leaves_nothing_half_done() {
              --calibration {calibration}"
         );
         let ran = run_and_interrupt_after(&sandbox, &fit, wait).exits(2);
-        ran.says("stopped: no model was written, model.auscult is as it was");
+        ran.says("stopped: no model was written, model.auscult was not changed");
         assert_eq!(sandbox.read("model.auscult"), before, "{calibration}");
     }
     sandbox.run("synth --out data --machine fan --seconds 1 --train 8 2 --test 2 2").exits(0);

@@ -58,9 +58,10 @@ fn forgetting_what_is_not_there_is_refused_and_changes_nothing() {
     forget("").says("say what to forget: --visit, --source or --index");
     forget("--visit sunday").says("no reference belongs to visit \"sunday\"; nothing was changed");
     forget("--source x.wav").says("no reference comes from \"x.wav\"; nothing was changed");
-    forget("--index 24").says("index must be below 24, got 24; nothing was changed");
+    forget("--index 24").says("no reference has index 24, they go up to 23; nothing was changed");
     forget("--index -1").says("invalid value '-1'");
-    forget("--visit visit_1 --visit visit_2 --visit visit_3").says("nothing would be left; delete");
+    forget("--visit visit_1 --visit visit_2 --visit visit_3")
+        .says("nothing would be left in memory; delete");
     assert_eq!(sandbox.read("model.auscult"), before);
 }
 

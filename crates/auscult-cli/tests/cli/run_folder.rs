@@ -153,5 +153,5 @@ fn results_name_the_encoder_its_weights_its_layer_and_its_precision() {
     sandbox
         .run("bench run q.toml --data data --out other")
         .exits(2)
-        .says("--precision is for encoders (ced, beats, eat) and log-mel is none");
+        .says("layers, rows, class token and precision are for encoders (ced, beats, eat); log-mel is not an encoder");
 }

@@ -114,7 +114,7 @@ fn stopped_again_and_again(signals: [Signal; 2], check: impl Fn(Ran)) {
         let now = finished(&sandbox);
         assert!(now.len() > before.len(), "it went on");
         assert!(before.iter().all(|(path, time)| now.get(path) == Some(time)), "computed again");
-        sandbox.run("bench submit run --out submission").exits(2).says("is not a finished run");
+        sandbox.run("bench submit run --out submission").exits(2).says("run is not a finished run: it has no results.json yet; continue it; the command that started it");
     }
     let before = finished(&sandbox);
     assert!(!files(&sandbox.path("run/sections")).is_empty() && before.len() < all);
@@ -140,7 +140,9 @@ fn a_killed_run_is_taken_up_and_ends_like_one_that_was_not() {
 #[test]
 fn an_interrupted_run_says_so_is_taken_up_and_ends_like_one_that_was_not() {
     stopped_again_and_again([Signal::INT, Signal::TERM], |ran| {
-        let ran = ran.exits(2).says("stopping after the clips at hand");
+        let ran = ran
+            .exits(2)
+            .says("finishing the current clips, then stopping; Ctrl-C again stops at once");
         ran.says(
             "stopped; finished sections are kept in run and the same command goes on from there",
         );

@@ -124,7 +124,7 @@ fn a_run_goes_on_with_the_same_sound_only_and_says_where_it_stands() {
 fn what_cannot_be_trained_on_is_told_before_the_first_step() {
     let sandbox = with_machines();
     for (line, message) in [
-        ("--warm-up 5", "warm-up (--warm-up) must be 0 to 2, got 5"),
+        ("--warm-up 5", "warm-up must be 0 to 2, got 5"),
         ("--clip-seconds 0.5", "--clip-seconds must be 1 to 30, for ced 1 to 10.08, got 0.5"),
         ("--clip-seconds 20", "clip length must be 1 to 10.08 seconds for ced-tiny"),
         ("--margin 3", "margin must be 0 to 1.5, got 3"),

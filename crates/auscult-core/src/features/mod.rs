@@ -100,6 +100,11 @@ pub struct FrontEndIdentity {
 }
 
 impl FrontEndIdentity {
+    /// A front end that its name says everything about.
+    pub fn of(name: impl Into<String>) -> Self {
+        Self { name: name.into(), settings: serde_json::Value::Null }
+    }
+
     /// The members of an ensemble; `None` for a single front end.
     pub fn members(&self) -> Option<Vec<Self>> {
         serde_json::from_value(self.settings.get("members")?.clone()).ok()

@@ -190,7 +190,7 @@ fn without_doubles(
     for machine in untrusted {
         remarks.push(format!(
             "{machine} 2022: names in test_rename come from a list that disagrees with the official \
-             evaluator on half of the labels; use the clips as they were published (test) and --truth"
+             evaluator on half of the labels; use the clips as they were published (test) and the evaluator's ground truth"
         ));
     }
     clips
@@ -206,7 +206,7 @@ fn remark_on_names(year: Year, clips: &[(DatasetClip, Folder)], remarks: &mut Ve
     if let Some(first) = foreign.first() {
         let other = if year == Year::Y2020 { "2021 and later" } else { "2020" };
         remarks.push(format!(
-            "named as in DCASE {other}: {}, such as {first}; if they are, say so with --dataset",
+            "named as in DCASE {other}: {}, such as {first}; if they are, name that data set",
             plural(foreign.len(), "clip")
         ));
     }

@@ -89,21 +89,8 @@ pub fn plan(kind: DatasetKind, sets: &[String], machines: &[String]) -> Result<D
     })
 }
 
-/// Zenodo records: development, additional training, evaluation test.
-fn records(year: Year) -> [u32; 3] {
-    match year {
-        Year::Y2020 => [3_678_171, 3_727_685, 3_841_772],
-        Year::Y2021 => [4_562_016, 4_660_992, 4_884_786],
-        Year::Y2022 => [6_355_122, 6_462_969, 6_586_456],
-        Year::Y2023 => [7_882_613, 7_830_345, 7_860_847],
-        Year::Y2024 => [10_902_294, 11_259_435, 11_363_076],
-        Year::Y2025 => [15_097_779, 15_392_814, 15_519_362],
-        Year::Y2026 => [19_336_329, 20_151_556, 20_437_238],
-    }
-}
-
 fn files_of_year(year: Year) -> Vec<(String, String, RemoteFile)> {
-    let [development, training, test] = records(year);
+    let [development, training, test] = year.records();
     let file = |set: Set, machine: &str, record, name: String| {
         let known_md5 = known_md5(year, &name);
         (set.name().to_owned(), machine.to_owned(), RemoteFile { record, name, known_md5 })

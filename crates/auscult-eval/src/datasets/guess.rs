@@ -149,7 +149,7 @@ impl Seen {
                 Ok(DatasetKind::Folder)
             } else {
                 Err("nothing here looks like DCASE, MIMII or a folder with a manifest.csv, or with train, test, normal or \
-                     anomaly in it; check the path, or say --dataset"
+                     anomaly in it; check the path, or name the data set"
                     .to_owned())
             };
         }
@@ -177,10 +177,7 @@ impl Seen {
             several => {
                 let names: Vec<String> =
                     several.iter().map(|year| DatasetKind::Dcase(*year).to_string()).collect();
-                Err(format!(
-                    "machines and names fit {}; say which one with --dataset",
-                    names.join(", ")
-                ))
+                Err(format!("machines and names fit {}; name the one it is", names.join(", ")))
             }
         }
     }

@@ -55,6 +55,19 @@ const SEVEN: &[&str] = &["bearing", "fan", "gearbox", "slider", "valve", "ToyCar
 const SIX_2020: &[&str] = &["fan", "pump", "slider", "valve", "ToyCar", "ToyConveyor"];
 
 impl Year {
+    /// Zenodo records: development, additional training, evaluation test.
+    pub(super) fn records(self) -> [u32; 3] {
+        match self {
+            Self::Y2020 => [3_678_171, 3_727_685, 3_841_772],
+            Self::Y2021 => [4_562_016, 4_660_992, 4_884_786],
+            Self::Y2022 => [6_355_122, 6_462_969, 6_586_456],
+            Self::Y2023 => [7_882_613, 7_830_345, 7_860_847],
+            Self::Y2024 => [10_902_294, 11_259_435, 11_363_076],
+            Self::Y2025 => [15_097_779, 15_392_814, 15_519_362],
+            Self::Y2026 => [19_336_329, 20_151_556, 20_437_238],
+        }
+    }
+
     /// Every year.
     pub const ALL: [Self; 7] =
         [Self::Y2020, Self::Y2021, Self::Y2022, Self::Y2023, Self::Y2024, Self::Y2025, Self::Y2026];

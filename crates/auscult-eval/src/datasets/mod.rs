@@ -56,7 +56,7 @@ impl DatasetKind {
     /// What to do about test clips without labels.
     pub(crate) fn advice_on_labels(self) -> &'static str {
         match self {
-            Self::Dcase(_) => "name the evaluator's folder with --truth",
+            Self::Dcase(_) => "give the evaluator's folder, which has the ground truth",
             Self::Mimii | Self::Folder => {
                 "put them into folders normal and anomaly, or fill the column label of the manifest (0, 1, \
                  normal or anomaly)"

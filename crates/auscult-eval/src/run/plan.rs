@@ -143,7 +143,7 @@ fn remove(path: &Path) -> Result<()> {
 }
 
 /// What a folder is of.
-const PLAN_FILE: &str = "run.json";
+pub(super) const PLAN_FILE: &str = "run.json";
 
 fn read(folder: &Path) -> Result<Option<Found>> {
     for name in [PLAN_FILE, RESULTS_FILE] {

@@ -4,6 +4,7 @@ use std::{fs, path::Path};
 
 use serde::{Deserialize, Serialize};
 
+use super::plan::PLAN_FILE;
 use crate::{
     Error, Result,
     datasets::{DatasetKind, Group},
@@ -168,7 +169,7 @@ pub fn read_sections(run: &Path) -> Result<Vec<SectionResult>> {
     let folder = run.join(SECTIONS_FOLDER);
     let wrong = |reason: String| Error::Run { path: run.to_owned(), reason };
     let text = fs::read(run.join(RESULTS_FILE)).map_err(|_| {
-        if folder.is_dir() {
+        if folder.is_dir() || run.join(PLAN_FILE).is_file() {
             Error::Unfinished { path: run.to_owned() }
         } else {
             wrong(format!("there is no {RESULTS_FILE} in it"))

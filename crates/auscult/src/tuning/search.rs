@@ -14,7 +14,10 @@ use super::{
     Candidate, Error as TuningError, Features, Ranking, Study, StudySettings, StudyState,
     gather::gather, grid_with,
 };
-use crate::{ClipRules, Error, FrontEndSpec, FrontEnds, LabelFolders, Reading, Result, Sources};
+use crate::{
+    ClipRules, Error, FrontEndSpec, FrontEnds, LabelFolders, Reading, Result, Sources,
+    sources::report_not_normal,
+};
 
 /// How settings are chosen; the default is what `auscult tune` does without options.
 #[derive(Debug, Clone)]
@@ -97,12 +100,8 @@ impl Search {
         let reading = Reading::new(tune.clip, tune.channel, tune.hop_seconds, tune.rules)?;
         let mut normal = normal;
         normal.apply_label_folders(tune.label_folders)?;
-        let left_out = normal.keep_normal()?.len();
-        if left_out > 0 {
-            let note = format!("left out {left_out} recordings that are not labelled as normal");
-            tune.control.report(Event::Note(&note));
-        }
-        let mut skipped = 0;
+        normal.notes().iter().for_each(|note| tune.control.report(Event::Note(note)));
+        let mut skipped = report_not_normal(&normal.keep_normal()?, &tune.control);
         let mut read = |sources: Sources, most: usize, what: &str| {
             let (sources, problems) = sources.into_parts();
             for problem in &problems {

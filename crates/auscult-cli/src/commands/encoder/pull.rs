@@ -22,7 +22,12 @@ pub(super) fn run(
         anyhow::bail!("unknown encoder {name:?}; known: {}", names.join(", "));
     };
     let source = from.unwrap_or(known.source);
-    anyhow::ensure!(!source.is_empty(), "{}: {}", known.name, known.note);
+    anyhow::ensure!(
+        !source.is_empty(),
+        "{}: {}; give the link with --from",
+        known.name,
+        known.note
+    );
     let folder = auscult::front_ends::encoder_folder().context(
         "no folder for encoders: set AUSCULT_ENCODERS to one, or HOME to your home folder",
     )?;
@@ -72,7 +77,7 @@ pub(super) fn run(
                 Ok(encoder) => format!("it holds {}", encoder.label()),
                 Err(error) => error.to_string(),
             };
-            anyhow::bail!("{source} is no {}: {found}", known.name);
+            anyhow::bail!("{source} is not {}: {found}", known.name);
         }
     };
     fs::rename(&partial, &target).with_context(|| format!("cannot write {}", target.display()))?;
