@@ -18,8 +18,10 @@ cp tools/browser/package.json tools/browser/*.mjs "$work"
 npm install --prefix "$work" --no-package-lock --no-audit --no-fund --loglevel=error
 
 # One page of a made-up fan with every oddity, one of the demonstration.
-cargo run --locked --quiet -p auscult-report --example sample_report -- "$work/reports/sample.html"
-cargo run --locked --quiet -p auscult-cli -- demo --out "$work/demo" >/dev/null
+target="${CARGO_TARGET_DIR:-$PWD/target}"
+cargo build --locked --quiet --workspace --examples --bins
+"$target/debug/examples/sample_report" "$work/reports/sample.html"
+"$target/debug/auscult" demo --out "$work/demo" >/dev/null
 cp "$work/demo/report.html" "$work/reports/demo.html"
 
 CHROMIUM="$(command -v chromium)" REPORTS_SHOTS="$work/shots" \

@@ -6,8 +6,9 @@ cd "$(dirname "$0")/.."
 target="${CARGO_TARGET_DIR:-$PWD/target}"
 work="$target/examples-run"
 rm -rf "$work"
-cargo build --locked --quiet -p auscult --examples
-cargo run --locked --quiet -p auscult-cli -- synth --out "$work/sounds" --layout visits --machine pump \
+# The whole workspace, as the tests: a single package would be built anew with other features.
+cargo build --locked --quiet --workspace --examples --bins
+"$target/debug/auscult" synth --out "$work/sounds" --layout visits --machine pump \
     --train 24 0 --test 4 0 --visits 6 >/dev/null
 normal="$work/sounds/pump/normal" check="$work/sounds/pump/check" model="$work/pump.auscult"
 

@@ -247,7 +247,10 @@ mod tests {
             ("[[system]]\nname = 'x'\n[[system]]\nname = 'x'", "a name of its own"),
             ("[[system]]\nname = 'x'\nneighbors = 1", "unknown field `neighbors`"),
             ("[[system]]\nname = 'x'\nback_end = 'fusion'", "needs members"),
-            ("[[system]]\nname = 'x'\nback_end = 'fusion'\nmembers = ['y']", "no system here"),
+            (
+                "[[system]]\nname = 'x'\nback_end = 'fusion'\nmembers = ['y']",
+                "is not a system of this protocol",
+            ),
             (
                 "[[system]]\nname = 'x'\nfront_end = 'ced'\nprecision = 'f64'",
                 "precision must be f32 or int16, got f64",
@@ -312,7 +315,7 @@ mod tests {
             ),
             (
                 format!("{sweep}[[system]]\nname = 'x'\nband_width = 9"),
-                "band_width cannot stand beside the sweep of band-percent",
+                "band_width cannot be given beside the sweep of band-percent",
             ),
             (
                 format!("{sweep}[[system]]\nname = 'x'\nback_end = 'gmm'"),

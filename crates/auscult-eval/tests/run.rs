@@ -114,7 +114,7 @@ fn a_stopped_run_goes_on_and_ends_like_one_that_was_not() {
     assert_eq!(run(&data, Some(&out), Some(&cache), &until(16)), None);
     assert_eq!(fs::read_dir(out.join("sections")).unwrap().count(), 1);
     let error = read_sections(&out).unwrap_err().to_string();
-    assert!(error.contains("run the same auscult bench run again"), "{error}");
+    assert!(error.contains("is not a finished run: it has no results.json yet"), "{error}");
     // 14 more clips and not one of the finished machine, which would stop it.
     assert_eq!(run(&data, Some(&out), Some(&cache), &until(14)).unwrap(), whole);
     // What another run left in the folder is not read.

@@ -33,6 +33,22 @@ pub fn load(path: impl AsRef<Path>) -> Result<Model> {
     parse(&bytes, path)
 }
 
+/// Reads and verifies a model file, and fingerprints it: the same bytes have the same fingerprint.
+///
+/// # Errors
+///
+/// Those of [`load`].
+pub fn load_with_fingerprint(path: impl AsRef<Path>) -> Result<(Model, String)> {
+    let path = path.as_ref();
+    let bytes = atomic::read_bounded(path, LARGEST_MODEL_BYTES)?;
+    Ok((parse(&bytes, path)?, fingerprint(&bytes)))
+}
+
+/// The fingerprint of a model file's bytes.
+pub fn fingerprint(bytes: &[u8]) -> String {
+    blake3::hash(bytes).to_hex()[..32].to_owned()
+}
+
 /// Writes a model file, replacing what is there only once all of it is on the disk.
 ///
 /// # Errors

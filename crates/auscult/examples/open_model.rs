@@ -3,7 +3,7 @@
 
 #![expect(clippy::print_stdout, reason = "an example shows its result")]
 
-use auscult::{Listen, Machine, Sources};
+use auscult::{Explanation, Listen, Machine, Sources};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -22,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for clip in pump.listen_with(Sources::of([recording])?, &listen)? {
         let clip = clip?;
         println!("{} {} {:?}", clip.name(), clip.verdict(), clip.score());
-        for sentence in clip.explanation.iter().flat_map(|explanation| explanation.sentences()) {
+        for sentence in clip.explanation.iter().flat_map(Explanation::sentences) {
             println!("  {sentence}");
         }
     }

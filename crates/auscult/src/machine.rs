@@ -74,7 +74,11 @@ impl Machine {
     ///
     /// Those of [`Machine::open`].
     pub fn open_with(path: impl AsRef<Path>, front_ends: &FrontEnds) -> Result<Self> {
-        Self::from_model(auscult_files::load(path)?, front_ends)
+        let (model, fingerprint) = auscult_files::load_with_fingerprint(path)?;
+        let machine = Self::from_model(model, front_ends)?;
+        // Set once, here: nobody has seen the machine yet.
+        let _ = machine.hash.set(Arc::from(fingerprint));
+        Ok(machine)
     }
 
     /// A machine from a model that is in memory already.
@@ -247,7 +251,10 @@ impl Machine {
             return Ok(self.clone());
         }
         let model = self.model.clone().with_false_alarm_rate(rate).with_alarm(None)?;
-        self.with_model(model)
+        let machine = self.with_model(model)?;
+        // The references are the same: the clips were compared with the same model.
+        let _ = machine.hash.set(Arc::clone(self.hash()));
+        Ok(machine)
     }
 
     /// What was learnt from, and what was left out.
@@ -273,8 +280,9 @@ impl Machine {
     /// Identifies the model: a fingerprint of its file.
     pub fn hash(&self) -> &Arc<str> {
         self.hash.get_or_init(|| {
+            // A model that can be held can be written.
             let bytes = self.model.to_bytes().unwrap_or_default();
-            Arc::from(&blake3::hash(&bytes).to_hex()[..32])
+            Arc::from(auscult_files::fingerprint(&bytes))
         })
     }
 

@@ -1,6 +1,6 @@
 //! 1. Sources: what the caller names becomes a list of recordings.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use auscult_audio::{Expanded, Label, LabelFolder, Location, Note, Source, UnknownLabel};
 
@@ -214,19 +214,7 @@ impl IntoSources for Sources {
     }
 }
 
-impl IntoSources for &str {
-    fn into_sources(self) -> Result<Sources> {
-        Sources::of([self])
-    }
-}
-
-impl IntoSources for &Path {
-    fn into_sources(self) -> Result<Sources> {
-        Sources::of([self])
-    }
-}
-
-impl IntoSources for PathBuf {
+impl<P: AsRef<Path>> IntoSources for P {
     fn into_sources(self) -> Result<Sources> {
         Sources::of([self])
     }

@@ -12,8 +12,8 @@ use super::EncoderArguments;
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Reading sound")]
 pub(crate) struct InputArguments {
-    /// Files, folders (searched with all sub-folders), glob patterns, CSV or JSONL manifests (a
-    /// path column; visit and domain if you have them), or - for standard input.
+    /// Files, folders (searched with all sub-folders), glob patterns, CSV, JSONL or Parquet
+    /// manifests (a path column; visit and domain if you have them), or - for standard input.
     #[arg(required = true, value_name = "PATH", help_heading = None)]
     pub(crate) paths: Vec<String>,
 

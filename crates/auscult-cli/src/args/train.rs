@@ -59,7 +59,7 @@ pub(crate) struct TrainArguments {
     #[command(flatten)]
     pub(crate) numbers: TrainNumbers,
 
-    /// Stop after so many minutes, with a checkpoint and the encoder as it is then.
+    /// Stop after this many minutes, with a checkpoint and the encoder as it is then.
     #[arg(long, value_name = "MINUTES", allow_negative_numbers = true)]
     pub(crate) at_most_minutes: Option<f64>,
 
@@ -158,7 +158,7 @@ pub(crate) struct TrainNumbers {
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub(crate) seed: u64,
 
-    /// Write a checkpoint every so many updates.
+    /// Write a checkpoint every N updates.
     #[arg(long, default_value_t = 100, value_name = "N")]
     pub(crate) checkpoint_every: usize,
 }

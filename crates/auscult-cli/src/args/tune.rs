@@ -47,7 +47,7 @@ pub(crate) struct TuneArguments {
     #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = None)]
     pub(crate) front_end: Vec<String>,
 
-    /// Use at most so many normal clips, spread evenly over the visits, and half as many of other
+    /// Use at most this many normal clips, spread evenly over the visits, and half as many of other
     /// machines.
     #[arg(long, value_name = "N", default_value_t = 120, help_heading = None)]
     #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(4..=2000))]
@@ -85,7 +85,7 @@ pub(crate) struct TuneArguments {
 pub(crate) enum Budget {
     /// After this time in this run.
     Time(Duration),
-    /// After so many settings in all.
+    /// After this many settings in all.
     Candidates(usize),
 }
 

@@ -49,8 +49,10 @@ fn add(
         Error::Cancelled => anyhow::anyhow!("stopped: {name} was not changed"),
         error => error.into(),
     })?;
-    if grown.model().references().len() == machine.model().references().len() {
-        let copies = count(grown.learned().copies(), "clip");
+    let learned = grown.learned();
+    // A coreset may keep its size when it takes in new clips.
+    if learned.quality.is_none() {
+        let copies = count(learned.copies(), "clip");
         context.printer.line(format!("{name}: unchanged, it has all {copies} already"))?;
     } else {
         lock.save(grown.model())?;

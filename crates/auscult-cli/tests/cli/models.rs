@@ -51,6 +51,17 @@ fn adding_what_is_there_changes_nothing_and_says_so() {
 }
 
 #[test]
+fn a_full_coreset_takes_in_new_clips() {
+    let sandbox = Sandbox::with_recordings();
+    sandbox.run("fit normal -o model.auscult --clip-seconds 1 --max-references 10").exits(0);
+    let before = sandbox.read("model.auscult");
+    sandbox.record("more", 7..9, 4);
+    let ran = sandbox.run("model add model.auscult more").exits(0);
+    assert!(ran.stdout.contains("10 references, were 10"), "{ran:?}");
+    assert!(sandbox.read("model.auscult") != before, "the new clips count");
+}
+
+#[test]
 fn forgetting_what_is_not_there_is_refused_and_changes_nothing() {
     let sandbox = Sandbox::with_model();
     let before = sandbox.read("model.auscult");

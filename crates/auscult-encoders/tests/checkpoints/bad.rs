@@ -73,7 +73,7 @@ fn files_of_something_else_are_refused_with_what_they_are() {
         (b"hello, world".to_vec(), "neither a PyTorch zip file nor safetensors"),
         (b"\x80\x02\x8a\x0a".to_vec(), "from before 1.6"),
         (b"PK\x03\x04 nothing".to_vec(), "a damaged zip"),
-        (foreign, "no known encoder: its tensors begin with weight"),
+        (foreign, "not a checkpoint of a known encoder: its tensors begin with weight"),
     ] {
         let error = match Checkpoint::from_bytes(bytes) {
             Err(error) => error,

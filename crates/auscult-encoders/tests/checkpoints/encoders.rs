@@ -105,18 +105,9 @@ fn what_an_encoder_cannot_take_is_refused() {
     let encoder = ced();
     let length = |sample_rate, seconds| ClipSettings { sample_rate, seconds }.check().unwrap();
     for (length, expected) in [
-        (
-            length(8_000, 10.0),
-            "sample rate must be 16000 Hz for ced-tiny (--sample-rate), got 8000",
-        ),
-        (
-            length(16_000, 0.5),
-            "clip length must be 1 to 30 seconds for ced-tiny (--clip-seconds), got 0.5",
-        ),
-        (
-            length(16_000, 31.0),
-            "clip length must be 1 to 30 seconds for ced-tiny (--clip-seconds), got 31",
-        ),
+        (length(8_000, 10.0), "sample rate must be 16000 Hz for ced-tiny, got 8000"),
+        (length(16_000, 0.5), "clip length must be 1 to 30 seconds for ced-tiny, got 0.5"),
+        (length(16_000, 31.0), "clip length must be 1 to 30 seconds for ced-tiny, got 31"),
     ] {
         assert_eq!(encoder.buffers(length).unwrap_err().to_string(), expected);
     }

@@ -109,8 +109,8 @@ fn other_weights_than_the_models_are_refused_with_both_names() {
         .encoder("ced", Precision::F32)
         .unwrap_err()
         .to_string();
-    let said = format!("front end ced was asked for, but {} holds beats-2x24 (", path.display());
-    assert!(error.starts_with(&said), "{error}");
+    let expected = format!("{} holds beats-2x24 (", path.display());
+    assert!(error.starts_with(&expected) && error.contains("), not ced;"), "{error}");
 }
 
 #[test]
