@@ -1,10 +1,10 @@
 //! Models as bytes. Files, and how to write them safely, are the caller's business.
 //!
 //! Every version ever written stays readable; the oldest that can hold the model is written. From
-//! the model to its bytes: [`Content`] is what a header says, [`v1`] and [`v4`] write it as JSON in
-//! the structs of [`wire`], [`tensors`] has the numbers, [`container`] holds both and their checksum.
+//! the model to its bytes: `Content` is what a header says, `v1` and `v4` write it as JSON in
+//! the structs of `wire`, `tensors` has the numbers, `container` holds both and their checksum.
 //!
-//! A new version is a new module beside [`v4`] and its lines in this file.
+//! A new version is a new module beside `v4` and its lines in this file.
 
 mod container;
 mod tensors;
