@@ -305,7 +305,7 @@ fn first_step(folder: &Path) -> (FinetuneSettings, Machines, Vec<u8>) {
     (settings, clips, kept)
 }
 
-/// After a failed save: the checkpoint is as it was, nothing lies about, and with room again the
+/// After a failed save: the checkpoint was not changed, nothing is left behind, and with room again the
 /// run goes on from it with the numbers of a run that never failed.
 fn goes_on_after_a_failed_save(folder: &Path, kept: &[u8]) {
     assert!(fs::read(folder.join("checkpoint.safetensors")).unwrap() == kept);

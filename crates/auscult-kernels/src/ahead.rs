@@ -23,7 +23,7 @@ impl<'a, L> Ahead<'a, L> {
     }
 }
 
-/// A line is fetched every so many steps: more at once would keep the tile's own loads waiting.
+/// A line is fetched every few steps: more at once would keep the tile's own loads waiting.
 #[cfg(target_arch = "x86_64")]
 pub(crate) const STEPS_A_FETCH: usize = 4;
 

@@ -157,11 +157,6 @@ pub enum Error {
     /// Nothing would be left in memory.
     #[error("nothing would be left in memory; delete the model instead")]
     NothingLeft,
-    /// A change was asked to keep a split, which takes references out for good.
-    #[error(
-        "a split takes every third visit out of the memory for good, so it cannot be applied to a model; learn again with it"
-    )]
-    SplitOfModel,
     /// Threads could not be started.
     #[error("cannot start {jobs} threads: {reason}")]
     Threads {

@@ -74,7 +74,7 @@ fn ctrl_c_during_fit_and_add_leaves_the_old_model() {
     }
 }
 
-/// Reading takes a moment and training, with so many epochs, hours.
+/// Reading takes a moment and training, with this number of epochs, hours.
 #[test]
 fn ctrl_c_while_a_network_learns_stops_and_leaves_nothing_half_done() {
     let sandbox = Sandbox::with_model();

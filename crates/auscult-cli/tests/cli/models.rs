@@ -145,7 +145,7 @@ fn foreign_files_are_refused_as_models() {
         sandbox.write(name, bytes);
         sandbox.run(&format!("score {name} normal")).exits(2).says(saying);
         sandbox.run(&format!("model add {name} normal")).exits(2).says(saying);
-        assert_eq!(sandbox.read(name), bytes, "{name} is as it was");
+        assert_eq!(sandbox.read(name), bytes, "{name} was not changed");
     }
 }
 

@@ -59,7 +59,7 @@ fn finished(sandbox: &Sandbox) -> BTreeMap<PathBuf, SystemTime> {
     all
 }
 
-/// Starts the run and sends a signal once it has finished so many more pieces of work.
+/// Starts the run and sends a signal once it has finished a number of further pieces of work.
 fn run_and_stop(sandbox: &Sandbox, pieces: usize, signal: Signal) -> Ran {
     let goal = finished(sandbox).len() + pieces;
     let mut command = sandbox.command(LINE.split(' '));

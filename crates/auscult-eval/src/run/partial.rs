@@ -72,7 +72,7 @@ mod tests {
     use super::*;
     use crate::{metrics::Label, run::TestClip};
 
-    /// The fan of DCASE 2023's development set, of which so many test clips have a label.
+    /// The fan of DCASE 2023's development set, of which this many test clips have a label.
     fn fan(labelled: usize) -> SectionResult {
         let clip = |at| TestClip {
             name: format!("{at}.wav"),
