@@ -1,6 +1,6 @@
 //! Bounded memory: a subset of the references that covers the rest.
 
-use crate::{Beam, References, Result, parallel};
+use crate::{Beam, References, Result, View, memory::BandMemory, parallel};
 
 impl Beam {
     /// The indices, ascending, of `count` references that cover the others best: k-centre greedy
@@ -18,15 +18,17 @@ impl Beam {
         if references.len() <= count {
             return Ok((0..references.len()).collect());
         }
+        let units: Vec<Vec<f64>> =
+            views.iter().map(|(view, memories)| self.units(references, *view, memories)).collect();
         let distance = |from: usize, to: usize| -> f64 {
-            let of_view = |(view, memories): &(_, Vec<crate::memory::BandMemory>)| -> f64 {
+            let of_view = |(at, (view, memories)): (usize, &(_, Vec<BandMemory>))| -> f64 {
                 let matrix = references.matrix(*view).unwrap_or_default();
-                memories
-                    .iter()
-                    .map(|memory| memory.distance(matrix, references.axis_len(), from, to))
-                    .sum()
+                let of_band = |(memory, unit): (&BandMemory, &f64)| {
+                    memory.distance(matrix, references.axis_len(), from, to) / unit
+                };
+                memories.iter().zip(&units[at]).map(of_band).sum()
             };
-            views.iter().map(of_view).sum()
+            views.iter().enumerate().map(of_view).sum()
         };
         let mut chosen = Vec::with_capacity(count);
         let mut nearest = vec![f64::INFINITY; references.len()];
@@ -45,6 +47,24 @@ impl Beam {
         }
         chosen.sort_unstable();
         Ok(chosen)
+    }
+}
+
+impl Beam {
+    /// What a distance in each band is divided by. Distances of one kind are added as they are;
+    /// bands that are compared in different ways are measured by the mean distance from the first
+    /// reference.
+    fn units(&self, references: &References, view: View, memories: &[BandMemory]) -> Vec<f64> {
+        if !self.has_different_distances() {
+            return vec![1.0; memories.len()];
+        }
+        let matrix = references.matrix(view).unwrap_or_default();
+        let unit = |(): &mut (), band: usize| {
+            let distance = |to| memories[band].distance(matrix, references.axis_len(), 0, to);
+            let mean = (0..references.len()).map(distance).sum::<f64>() / references.len() as f64;
+            if mean > 0.0 { mean } else { 1.0 }
+        };
+        parallel::map(memories.len(), || (), unit)
     }
 }
 

@@ -22,6 +22,9 @@ pub enum Metric {
     Euclidean,
     /// Squared Euclidean distance.
     SquaredEuclidean,
+    /// Squared Euclidean distance of vectors scaled to length 1, each dimension divided by the
+    /// spread of the references in it. What is compared has been mapped (`scaled`) beforehand.
+    Scaled,
 }
 
 named_choices!(Metric, "metric", {
@@ -29,6 +32,7 @@ named_choices!(Metric, "metric", {
     UnitEuclidean => "unit-euclidean",
     Euclidean => "euclidean",
     SquaredEuclidean => "squared-euclidean",
+    Scaled => "scaled",
 });
 
 impl Metric {
@@ -45,7 +49,7 @@ impl Metric {
                 let norm = square.sqrt();
                 if norm > 0.0 { 1.0 / norm } else { 0.0 }
             }),
-            Self::Euclidean | Self::SquaredEuclidean => [1.0; N],
+            Self::Euclidean | Self::SquaredEuclidean | Self::Scaled => [1.0; N],
         }
     }
 
@@ -54,7 +58,7 @@ impl Metric {
         match self {
             Self::Cosine => 2.0 * distance.sqrt(),
             Self::UnitEuclidean | Self::Euclidean => distance,
-            Self::SquaredEuclidean => distance.sqrt(),
+            Self::SquaredEuclidean | Self::Scaled => distance.sqrt(),
         }
     }
 
@@ -73,7 +77,7 @@ impl Metric {
                 // A zero vector has cosine 0 with everything: chord sqrt(2).
                 Self::UnitEuclidean if is_zero => std::f64::consts::SQRT_2,
                 Self::UnitEuclidean | Self::Euclidean => squares[at].sqrt(),
-                Self::SquaredEuclidean => squares[at],
+                Self::SquaredEuclidean | Self::Scaled => squares[at],
             }
         })
     }

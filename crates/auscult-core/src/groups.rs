@@ -186,11 +186,43 @@ impl Groups {
         self.count
     }
 
+    /// Visits if there are two, else two halves in input order: what a member's scores wander
+    /// between.
+    pub(crate) fn visits_or_halves(provenance: &[Provenance]) -> Self {
+        let visits = Self::visits(provenance);
+        if visits.has_two() {
+            return visits;
+        }
+        let half = provenance.len() / 2;
+        let of = (0..provenance.len()).map(|index| usize::from(index >= half)).collect();
+        Self { basis: Basis::Blocks, of, count: 2 }
+    }
+
+    /// Whole groups that leave together: one a fold, or about a tenth a fold where there are more
+    /// than `most`.
+    pub(crate) fn folds(&self, most: usize) -> impl Iterator<Item = Fold> {
+        let folds = self.count.min(most);
+        (0..folds).map(move |fold| {
+            let (out, remaining) =
+                (0..self.of.len()).partition(|&index| self.of[index] % folds == fold);
+            Fold { out, remaining }
+        })
+    }
+
     /// The references a split keeps out of the memory, and the others.
     pub(crate) fn split(&self) -> (Vec<usize>, Vec<usize>) {
         (0..self.of.len()).partition(|&index| self.of[index] % SPLIT == SPLIT - 1)
     }
 }
+
+/// References that leave together, and those that stay.
+pub(crate) struct Fold {
+    pub(crate) out: Vec<usize>,
+    pub(crate) remaining: Vec<usize>,
+}
+
+/// Where left-out scores need fits of their own, at most this many are made.
+pub(crate) const MOST_FOLDS: usize = 10;
 
 /// Every third group is reserved for calibration in a split.
 const SPLIT: usize = 3;

@@ -49,6 +49,7 @@ pub mod pooling;
 pub mod quality;
 pub mod random;
 pub mod record;
+mod scaled;
 pub mod score;
 pub mod storage;
 #[cfg(test)]

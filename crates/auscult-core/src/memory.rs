@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, FrontEnd, FrontEndIdentity, Result, Storage,
-    bands::BandLayout,
     distance::{Metric, Scaled},
     nearest::{Copies, Line, Outline, Spare, map_panels},
     parallel,
     pooling::{ClipVectors, View},
+    scaled::ScaledMap,
 };
 
 /// Where a reference came from.
@@ -276,26 +276,52 @@ pub(crate) struct BandMemory {
     metric: Metric,
     /// One a reference.
     factors: Vec<f64>,
+    /// Of the scaled distance only.
+    mapped: Option<Mapped>,
+}
+
+/// The references of a band as the scaled distance compares them.
+#[derive(Debug, Clone)]
+struct Mapped {
+    map: ScaledMap,
+    /// References x width of the band.
+    rows: Vec<f32>,
 }
 
 /// References that are read at once: they come from far away.
 const AT_ONCE: usize = 4;
 
 impl BandMemory {
-    /// Prepares every band of a layout for one view's matrix.
-    pub(crate) fn for_layout(matrix: &[f32], layout: &BandLayout, metric: Metric) -> Vec<Self> {
-        let rows: Vec<&[f32]> = matrix.chunks_exact(layout.axis_len()).collect();
-        let prepare = |band: &Range<usize>| {
-            let of = |(): &mut (), group: usize| {
-                let row = |at: usize| rows[(group * AT_ONCE + at).min(rows.len() - 1)];
-                metric.factors::<AT_ONCE>(std::array::from_fn(|at| &row(at)[band.clone()]))
-            };
-            let factors = parallel::map(rows.len().div_ceil(AT_ONCE), || (), of);
-            let mut factors = factors.into_flattened();
-            factors.truncate(rows.len());
-            Self { band: band.clone(), metric, factors }
+    /// Prepares one band of one view's matrix. A map is for the scaled distance; without one, it is
+    /// learnt from the references.
+    pub(crate) fn new(
+        matrix: &[f32],
+        axis_len: usize,
+        band: Range<usize>,
+        metric: Metric,
+        map: Option<ScaledMap>,
+    ) -> Self {
+        let rows: Vec<&[f32]> =
+            matrix.chunks_exact(axis_len).map(|row| &row[band.clone()]).collect();
+        let of = |(): &mut (), group: usize| {
+            let row = |at: usize| rows[(group * AT_ONCE + at).min(rows.len() - 1)];
+            metric.factors::<AT_ONCE>(std::array::from_fn(row))
         };
-        parallel::map(layout.bands().len(), || (), |(), band| prepare(&layout.bands()[band]))
+        let factors = parallel::map(rows.len().div_ceil(AT_ONCE), || (), of);
+        let mut factors = factors.into_flattened();
+        factors.truncate(rows.len());
+        let mapped = (metric == Metric::Scaled).then(|| {
+            let map = map.unwrap_or_else(|| ScaledMap::of(band.len(), rows.iter().copied()));
+            let mut values = Vec::with_capacity(rows.len() * band.len());
+            rows.iter().for_each(|row| map.append(row, &mut values));
+            Mapped { map, rows: values }
+        });
+        Self { band, metric, factors, mapped }
+    }
+
+    /// The map of the scaled distance; `None` for the others.
+    pub(crate) fn map(&self) -> Option<&ScaledMap> {
+        self.mapped.as_ref().map(|mapped| &mapped.map)
     }
 
     /// What queries are compared with.
@@ -328,22 +354,36 @@ impl BandMemory {
         self.factors.len()
     }
 
-    /// The band of a vector, scaled like the references.
-    pub(crate) fn query<'a>(&self, vector: &'a [f32]) -> Scaled<'a> {
-        let vector = &vector[self.band.clone()];
-        Scaled { vector, factor: self.metric.factor(vector) }
+    /// The values of the band in a vector.
+    pub(crate) fn values<'a>(&self, vector: &'a [f32]) -> &'a [f32] {
+        &vector[self.band.clone()]
     }
 
-    /// The band of reference `index` in the view's `matrix`.
+    /// The band of a vector, made like the references; `buffer` holds what has to be mapped.
+    pub(crate) fn query<'a>(&self, vector: &'a [f32], buffer: &'a mut Vec<f32>) -> Scaled<'a> {
+        let band = self.values(vector);
+        let Some(mapped) = &self.mapped else {
+            return Scaled { vector: band, factor: self.metric.factor(band) };
+        };
+        buffer.clear();
+        mapped.map.append(band, buffer);
+        Scaled { vector: buffer, factor: 1.0 }
+    }
+
+    /// The band of reference `index` in the view's `matrix`, as it is compared.
     pub(crate) fn reference<'a>(
-        &self,
+        &'a self,
         matrix: &'a [f32],
         axis_len: usize,
         index: usize,
     ) -> Scaled<'a> {
+        let factor = self.factors[index];
+        if let Some(Mapped { rows, .. }) = &self.mapped {
+            let width = self.width();
+            return Scaled { vector: &rows[index * width..(index + 1) * width], factor };
+        }
         let start = index * axis_len;
-        let vector = &matrix[start + self.band.start..start + self.band.end];
-        Scaled { vector, factor: self.factors[index] }
+        Scaled { vector: &matrix[start + self.band.start..start + self.band.end], factor }
     }
 
     /// Distance between two references.

@@ -11,6 +11,7 @@ use crate::{
     alarm::{AlarmBudget, AlarmSettings},
     beam::BandFit,
     calibration::CalibrationClip,
+    groups::MOST_FOLDS,
     quality::{self, ClipQuality, Remark},
 };
 
@@ -143,9 +144,6 @@ pub struct ScoredClip {
     /// What it says at the model's false-alarm rate.
     pub verdict: Verdict,
 }
-
-/// With a coreset, calibration fits one memory for each of at most this many parts.
-const MOST_FOLDS: usize = 10;
 
 impl Model {
     /// Remembers the references and calibrates on them.
@@ -286,6 +284,14 @@ impl Model {
         let calibration = |calibration: &Calibration| -> Vec<f64> {
             calibration.clips().iter().flat_map(|clip| [clip.score, clip.group as f64]).collect()
         };
+        let maps = |detector: &FittedBeam| -> Vec<f64> {
+            let numbers = detector.maps().flat_map(|map| {
+                let (centres, weights) = map.parts();
+                centres.iter().chain(weights).copied().collect::<Vec<_>>()
+            });
+            numbers.collect()
+        };
+        same("maps", are_close(&maps(&fresh), &maps(&self.detector)))?;
         same("local scales", are_close(&fits(&fresh), &fits(&self.detector)))?;
         let members = |detector: &FittedBeam| -> Vec<f64> {
             let standardisation = detector.standardisation().iter();
@@ -519,15 +525,12 @@ fn calibrate_coresets(
     groups: &Groups,
     most: usize,
 ) -> Result<Calibration> {
-    let folds = groups.count().min(MOST_FOLDS);
     let mut clips = Vec::with_capacity(references.len());
-    for fold in 0..folds {
-        let (out, remaining): (Vec<usize>, Vec<usize>) =
-            (0..references.len()).partition(|&index| groups.members()[index] % folds == fold);
-        if !remaining.is_empty() {
-            let detector = fit_bounded(beam, &references.select(&remaining), most)?;
-            clips.extend(calibration_clips(&detector, references, groups, &out)?);
-        }
+    for fold in groups.folds(MOST_FOLDS).filter(|fold| !fold.remaining.is_empty()) {
+        let remaining = references.select(&fold.remaining);
+        let chosen = remaining.select(&beam.coreset(&remaining, most)?);
+        let detector = beam.fit_for_scoring(chosen)?;
+        clips.extend(calibration_clips(&detector, references, groups, &fold.out)?);
     }
     Ok(Calibration::of_clips(groups.basis(), clips))
 }

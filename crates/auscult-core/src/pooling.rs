@@ -90,22 +90,27 @@ impl ClipVectors {
 
     /// Copies the vectors of a member of an ensemble to their place, from position `start` on.
     pub(crate) fn copy_part(&mut self, start: usize, part: &Self) -> Result<()> {
-        let (got, needed) = (part.views.len(), self.views.len());
-        for (view, vector) in &mut self.views {
-            let from = part.view(*view).ok_or(Error::Views { needed, got })?;
-            let expected = vector.len();
-            let to = vector.get_mut(start..start + from.len());
-            let what = "the members' vectors";
-            to.ok_or(Error::VectorLength { what, got: start + from.len(), expected })?
-                .copy_from_slice(from);
-        }
-        Ok(())
+        self.views.iter_mut().try_for_each(|(view, vector)| copy(part, *view, vector, start))
+    }
+
+    /// Copies one view of a member to its place in every vector, from position `start` on.
+    pub(crate) fn copy_view(&mut self, start: usize, part: &Self, view: View) -> Result<()> {
+        self.views.iter_mut().try_for_each(|(_, vector)| copy(part, view, vector, start))
     }
 
     /// Length of every vector.
     pub fn axis_len(&self) -> usize {
         self.sums.len()
     }
+}
+
+fn copy(part: &ClipVectors, view: View, to: &mut [f32], start: usize) -> Result<()> {
+    let from = part.view(view).ok_or(Error::Views { needed: 1, got: 0 })?;
+    let (got, expected) = (start + from.len(), to.len());
+    let what = "the members' vectors";
+    let place = to.get_mut(start..got).ok_or(Error::VectorLength { what, got, expected })?;
+    place.copy_from_slice(from);
+    Ok(())
 }
 
 /// Pools frames as they come, in the buffers of a [`ClipVectors`].

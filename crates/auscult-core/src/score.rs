@@ -11,6 +11,19 @@ pub struct ClipScore {
     pub value: f64,
     /// The score of each view, in the detector's order.
     pub views: Vec<ViewScore>,
+    /// Room for what is compared, used again from clip to clip.
+    #[serde(skip)]
+    pub(crate) buffer: Buffer,
+}
+
+/// Numbers that say nothing about a score: all buffers are equal.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Buffer(pub(crate) Vec<f32>);
+
+impl PartialEq for Buffer {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 /// The score of one view of a clip.

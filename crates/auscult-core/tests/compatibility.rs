@@ -7,7 +7,7 @@ use auscult_core::{
     BandSettings, BeamSettings, ClipVectors, Combine, FrontEndSettings, Model, ModelSettings,
     Storage, Verdict,
     alarm::{AlarmBudget, AlarmSettings, Period},
-    beam::EnsembleSettings,
+    beam::{EnsembleSettings, Standardise},
     features::{MemberSettings, Normalisation},
 };
 use auscult_testing::golden;
@@ -86,9 +86,14 @@ fn with_alarm_and_ensemble() -> Model {
         bands: BandSettings::touching(38),
         start: Some(0),
         normalisation: Some(normalisation),
+        views: Vec::new(),
+        metric: None,
+        neighbours: None,
+        exponent: None,
     };
     let members = vec![member(Normalisation::Raw), member(Normalisation::Density)];
-    let ensemble = Some(EnsembleSettings { members, combine: Combine::Max });
+    let standardise = Standardise::LeftOut;
+    let ensemble = Some(EnsembleSettings { members, combine: Combine::Max, standardise });
     let settings = model.settings().clone();
     let detector = BeamSettings { ensemble, ..settings.detector };
     let settings = ModelSettings { detector, ..settings };

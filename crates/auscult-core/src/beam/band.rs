@@ -54,13 +54,21 @@ impl FittedBand {
         Self { memory, outline, fit, rule, denominators, stretches, weights }
     }
 
+    pub(super) fn memory(&self) -> &BandMemory {
+        &self.memory
+    }
+
     pub(super) fn fit(&self) -> &BandFit {
         &self.fit
     }
 
+    pub(super) fn set_typical(&mut self, typical: f64) {
+        self.fit.typical = typical;
+    }
+
     /// The mean value of the band itself.
     pub(super) fn level(&self, vector: &[f32]) -> f64 {
-        mean(self.memory.query(vector).vector)
+        mean(self.memory.values(vector))
     }
 
     /// What queries are compared with.
@@ -69,8 +77,14 @@ impl FittedBand {
     }
 
     /// The score of a vector against the references in the view's `matrix`.
-    pub(super) fn score(&self, matrix: &[f32], axis_len: usize, vector: &[f32]) -> BandScore {
-        let query = self.memory.query(vector);
+    pub(super) fn score(
+        &self,
+        matrix: &[f32],
+        axis_len: usize,
+        vector: &[f32],
+        buffer: &mut Vec<f32>,
+    ) -> BandScore {
+        let query = self.memory.query(vector, buffer);
         let exact = |reference: usize| self.memory.distance_to(matrix, axis_len, query, reference);
         let mut best = BandScore::UNSCORED;
         let outline = self.outline(matrix, axis_len);
@@ -145,7 +159,8 @@ impl FittedBand {
     /// The plain form: every reference, in order.
     #[cfg(test)]
     fn score_plainly(&self, matrix: &[f32], axis_len: usize, vector: &[f32]) -> BandScore {
-        let query = self.memory.query(vector);
+        let mut buffer = Vec::new();
+        let query = self.memory.query(vector, &mut buffer);
         let mut best = BandScore::UNSCORED;
         for reference in 0..self.denominators.len() {
             let exact = |index| self.memory.distance_to(matrix, axis_len, query, index);
@@ -212,7 +227,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{BandLayout, Metric, testing::clustered};
+    use crate::{Metric, testing::clustered};
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
@@ -228,14 +243,13 @@ mod tests {
             let width = if long && count < 40 { width * 30 } else { width };
             let matrix = clustered(seed, count + 2, width, spread);
             let (matrix, queries) = matrix.split_at(count * width);
-            let layout = BandLayout::new(width, width, width).unwrap();
-            let memory = BandMemory::for_layout(matrix, &layout, metric).remove(0);
+            let memory = BandMemory::new(matrix, width, 0..width, metric, None);
             let scales = (0..count).map(|at| 1e-3 + (at * 7 % 11) as f64).collect();
             let fit = BandFit { scales, exponent: 0.5, divisor: 1.5, typical: 1.0 };
             let band = FittedBand::new(memory, fit, rule);
             for query in queries.chunks(width).chain(matrix.chunks(width).take(3)) {
                 prop_assert_eq!(
-                    band.score(matrix, width, query),
+                    band.score(matrix, width, query, &mut Vec::new()),
                     band.score_plainly(matrix, width, query)
                 );
             }

@@ -11,7 +11,7 @@ use crate::{
     parallel,
 };
 
-use super::{Beam, band::mean};
+use super::{BandRule, Beam, band::mean};
 
 /// What fitting learns about one band of one view.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,12 +36,12 @@ impl Beam {
         band: &BandMemory,
         matrix: &[f32],
         groups: &Groups,
-        neighbours: usize,
+        rule: BandRule,
         buffers: &Buffers,
     ) -> (BandFit, LeftOutBand) {
         let distances = BandPairs::new(band, matrix, self.layout.axis_len(), buffers);
-        let scales = LocalScales::compute(&distances, neighbours, groups.members());
-        let (exponent, divisor) = self.normalisation(&distances, neighbours);
+        let scales = LocalScales::compute(&distances, rule.neighbours, groups.members());
+        let (exponent, divisor) = self.normalisation(&distances, rule);
         let left_out: LeftOutBand = match self.settings.score_of {
             ScoreOf::Distance => self
                 .left_out(&distances, &scales, groups, exponent)
@@ -50,9 +50,8 @@ impl Beam {
                 .collect(),
             // Whoever made the values left the clip out already.
             ScoreOf::Value => {
-                let axis_len = self.layout.axis_len();
-                let of = |index| mean(band.reference(matrix, axis_len, index).vector);
-                (0..band.len()).map(|index| Some(of(index))).collect()
+                let rows = matrix.chunks_exact(self.layout.axis_len());
+                rows.map(|row| Some(mean(band.values(row)))).collect()
             }
         };
         let typical = median(left_out.iter().flatten().copied().collect());
@@ -60,26 +59,57 @@ impl Beam {
         (fit, left_out)
     }
 
+    /// Fits one band of one view by single clips: its scales and exponent, and left-out scores by the
+    /// map and exponent of all references.
+    pub(super) fn fit_band_by_clips(
+        &self,
+        band: &BandMemory,
+        matrix: &[f32],
+        rule: BandRule,
+        buffers: &Buffers,
+    ) -> (BandFit, LeftOutBand) {
+        let distances = BandPairs::new(band, matrix, self.layout.axis_len(), buffers);
+        let clips = Groups::clips(distances.len());
+        let scales = LocalScales::compute(&distances, rule.neighbours, clips.members());
+        let exponent = exponent_of(rule, &distances, &scales);
+        let left_out = self.left_out(&distances, &scales, &clips, exponent);
+        let needs_divisor = rule.neighbours > 0 && rule.exponent.needs_divisor();
+        let divisor = if needs_divisor || self.divides_bands() { divisor(&left_out) } else { 1.0 };
+        let left_out: LeftOutBand =
+            left_out.into_iter().map(|score| Some(score? / divisor)).collect();
+        let typical = median(left_out.iter().flatten().copied().collect());
+        (BandFit { scales: scales.into_whole(), exponent, divisor, typical }, left_out)
+    }
+
+    /// Fits what another memory is scored by: its own scales and exponent, with a divisor from
+    /// elsewhere.
+    pub(super) fn fit_band_to_compare(
+        &self,
+        band: &BandMemory,
+        matrix: &[f32],
+        rule: BandRule,
+        divisor: f64,
+        buffers: &Buffers,
+    ) -> BandFit {
+        let distances = BandPairs::new(band, matrix, self.layout.axis_len(), buffers);
+        let clips = Groups::clips(distances.len());
+        let scales = LocalScales::compute(&distances, rule.neighbours, clips.members());
+        let exponent = exponent_of(rule, &distances, &scales);
+        BandFit { scales: scales.into_whole(), exponent, divisor, typical: f64::NAN }
+    }
+
     /// The exponent and divisor of a band, from single clips left out.
-    fn normalisation(&self, distances: &BandPairs<'_>, neighbours: usize) -> (f64, f64) {
-        let setting = self.settings.exponent;
-        if neighbours == 0 {
+    fn normalisation(&self, distances: &BandPairs<'_>, rule: BandRule) -> (f64, f64) {
+        if rule.neighbours == 0 {
             return (0.0, 1.0);
         }
-        if !setting.needs_divisor() {
-            return (if let DensityExponent::Fixed(t) = setting { t } else { 1.0 }, 1.0);
+        if !rule.exponent.needs_divisor() {
+            return (if let DensityExponent::Fixed(t) = rule.exponent { t } else { 1.0 }, 1.0);
         }
         let clips = Groups::clips(distances.len());
-        let scales = LocalScales::compute(distances, neighbours, clips.members());
-        let exponent = match setting {
-            DensityExponent::Fixed(t) => t,
-            DensityExponent::Auto => best_exponent(&left_out_pairs(distances, &scales)),
-        };
-        let scores: Vec<f64> =
-            self.left_out(distances, &scales, &clips, exponent).into_iter().flatten().collect();
-        let mean = scores.iter().sum::<f64>() / scores.len() as f64;
-        // Identical references leave nothing to compare bands by.
-        (exponent, if mean > 0.0 { mean } else { 1.0 })
+        let scales = LocalScales::compute(distances, rule.neighbours, clips.members());
+        let exponent = exponent_of(rule, distances, &scales);
+        (exponent, divisor(&self.left_out(distances, &scales, &clips, exponent)))
     }
 
     /// Scores each reference against the memory without its group; the group is also gone from
@@ -146,6 +176,22 @@ impl Beam {
     }
 }
 
+/// The power of the local scale that divides in a band, by scales with single clips left out.
+fn exponent_of(rule: BandRule, distances: &BandPairs<'_>, scales: &LocalScales) -> f64 {
+    match rule.exponent {
+        _ if rule.neighbours == 0 => 0.0,
+        DensityExponent::Fixed(exponent) => exponent,
+        DensityExponent::Auto => best_exponent(&left_out_pairs(distances, scales)),
+    }
+}
+
+/// The mean of left-out scores. Identical references leave nothing to compare bands by.
+fn divisor(left_out: &[Option<f64>]) -> f64 {
+    let scores: Vec<f64> = left_out.iter().copied().flatten().collect();
+    let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+    if mean > 0.0 { mean } else { 1.0 }
+}
+
 /// A little less than one: bounds are rounded down.
 const DOWN: f64 = 1.0 - 1e-5;
 
@@ -171,7 +217,7 @@ fn left_out_pairs(distances: &BandPairs<'_>, scales: &LocalScales) -> Vec<(f64, 
 }
 
 /// The middle value, 0 if there is none.
-fn median(mut values: Vec<f64>) -> f64 {
+pub(super) fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     match values.len() {
         0 => 0.0,

@@ -4,23 +4,27 @@ mod band;
 mod ensemble;
 mod fit;
 mod overrides;
+mod refit;
 mod settings;
 
-use std::ops::Range;
-
 use self::band::FittedBand;
+pub(crate) use self::{
+    ensemble::{BandRule, Standardisation},
+    fit::BandFit,
+};
 pub use self::{
-    ensemble::EnsembleSettings,
+    ensemble::{EnsembleSettings, Standardise},
     overrides::{BeamOverrides, OptionConflict},
     settings::{Beam, BeamSettings, Method, ScoreOf},
 };
-pub(crate) use self::{ensemble::Standardisation, fit::BandFit};
 use crate::{
-    BandScore, ClipScore, ClipVectors, Error, References, Result, View, ViewScore,
+    BandScore, ClipScore, ClipVectors, Error, Metric, References, Result, View, ViewScore,
     groups::Groups,
     memory::BandMemory,
     nearest::{Buffers, bands_at_once},
     parallel,
+    scaled::ScaledMap,
+    score::Buffer,
 };
 
 impl Beam {
@@ -44,11 +48,54 @@ impl Beam {
             let (expected, got) = (references.len(), groups.members().len());
             return Err(Error::ReferenceCount { what: "groups", expected, got });
         }
-        parallel::within(|| self.fit_all(references, groups))
+        parallel::within(|| {
+            if self.needs_refits() {
+                self.fit_with_refits(references, groups)
+            } else {
+                self.fit_at_once(references, groups)
+            }
+        })
     }
 
-    fn fit_all(&self, references: References, groups: &Groups) -> Result<FittedBeam> {
-        let views = self.prepare(&references)?;
+    /// Fits only what scoring needs: no reference has a left-out score.
+    ///
+    /// # Errors
+    ///
+    /// As [`Beam::fit`].
+    pub(crate) fn fit_for_scoring(&self, references: References) -> Result<FittedBeam> {
+        if self.needs_refits() {
+            parallel::within(|| self.fit_standardised(references))
+        } else {
+            self.fit(references)
+        }
+    }
+
+    /// One pass over the distances gives everything, left-out scores as well.
+    fn fit_at_once(&self, references: References, groups: &Groups) -> Result<FittedBeam> {
+        let (bands, left_out) = self.fit_bands(&references, |memory, matrix, band, buffers| {
+            self.fit_band(memory, matrix, groups, self.rule_of(band), buffers)
+        })?;
+        let members = 0..self.members.len();
+        let standardisation: Vec<Standardisation> = members
+            .map(|member| {
+                let left_out = |index| self.member_left_out(&left_out, index, member);
+                Standardisation::of_left_out((0..references.len()).filter_map(left_out))
+            })
+            .collect();
+        let left_out = (0..references.len())
+            .map(|index| self.combine_left_out(&left_out, index, &standardisation))
+            .collect();
+        Ok(FittedBeam { beam: self.clone(), references, views: bands, left_out, standardisation })
+    }
+
+    /// Fits every band of every view by `fit`, which also says what each reference scores in it when
+    /// it is left out.
+    fn fit_bands(
+        &self,
+        references: &References,
+        fit: impl Fn(&BandMemory, &[f32], usize, &Buffers) -> (BandFit, fit::LeftOutBand) + Sync + Send,
+    ) -> Result<(Vec<FittedView>, Vec<Vec<fit::LeftOutBand>>)> {
+        let views = self.prepare(references)?;
         let mut fitted_views = Vec::with_capacity(views.len());
         let mut left_out_views = Vec::with_capacity(views.len());
         let (buffers, at_once) = (Buffers::default(), bands_at_once(references.len()));
@@ -58,14 +105,10 @@ impl Beam {
                 .step_by(at_once)
                 .flat_map(|first| {
                     let bands = &memories[first..memories.len().min(first + at_once)];
-                    parallel::map(
-                        bands.len(),
-                        || (),
-                        |(), band| {
-                            let neighbours = self.neighbours_of(first + band);
-                            self.fit_band(&bands[band], matrix, groups, neighbours, &buffers)
-                        },
-                    )
+                    let fit = |(): &mut (), band: usize| {
+                        fit(&bands[band], matrix, first + band, &buffers)
+                    };
+                    parallel::map(bands.len(), || (), fit)
                 })
                 .collect();
             let (bands, left_out): (Vec<_>, Vec<_>) = memories
@@ -78,19 +121,7 @@ impl Beam {
             fitted_views.push(FittedView { view, bands });
             left_out_views.push(left_out);
         }
-        let standardisation: Vec<Standardisation> = self
-            .members
-            .iter()
-            .map(|bands| {
-                let left_out = |index| self.member_left_out(&left_out_views, index, bands.clone());
-                Standardisation::of((0..references.len()).filter_map(left_out))
-            })
-            .collect();
-        let left_out = (0..references.len())
-            .map(|index| self.combine_left_out(&left_out_views, index, &standardisation))
-            .collect();
-        let (beam, views) = (self.clone(), fitted_views);
-        Ok(FittedBeam { beam, references, views, left_out, standardisation })
+        Ok((fitted_views, left_out_views))
     }
 
     /// The clip score of a left-out reference, `None` if nothing else is in memory.
@@ -100,35 +131,66 @@ impl Beam {
         index: usize,
         standardisation: &[Standardisation],
     ) -> Option<f64> {
+        let left_out = |view: usize, band: usize| views[view][band][index];
+        // Either all bands have one or none.
+        left_out(0, 0)?;
+        let value = |view, band| left_out(view, band).unwrap_or(f64::NAN);
         let Some(ensemble) = &self.settings.ensemble else {
-            return self.member_left_out(views, index, 0..self.layout.bands().len());
+            let bands = self.layout.bands().len();
+            let of_view =
+                |view| self.settings.aggregation.over((0..bands).map(|at| value(view, at)));
+            return Some(self.settings.fusion.over((0..views.len()).map(of_view)));
         };
-        let members = self.members.iter();
-        let scores: Option<Vec<f64>> =
-            members.map(|bands| self.member_left_out(views, index, bands.clone())).collect();
-        Some(ensemble::combine(ensemble.combine, scores?.into_iter(), standardisation))
+        let scores =
+            (0..self.members.len()).map(|member| self.member_score(member, 0..views.len(), value));
+        Some(ensemble.combine(scores, standardisation))
     }
 
-    /// The score of a left-out reference by some of the bands.
+    /// The score of a left-out reference by one member.
     fn member_left_out(
         &self,
         views: &[Vec<fit::LeftOutBand>],
         index: usize,
-        member: Range<usize>,
+        member: usize,
     ) -> Option<f64> {
-        let scores = views.iter().map(|bands| {
-            let bands = &bands[member.clone()];
-            // Either all bands have one or none.
-            bands.first().and_then(|band| band[index])?;
-            let scores = bands.iter().map(|band| band[index].unwrap_or(f64::NAN));
-            Some(self.settings.aggregation.over(scores))
-        });
-        let scores: Option<Vec<f64>> = scores.collect();
-        Some(self.settings.fusion.over(scores?.into_iter()))
+        views[0][self.members[member].start][index]?;
+        let value = |view: usize, band: usize| views[view][band][index].unwrap_or(f64::NAN);
+        Some(self.member_score(member, 0..views.len(), value))
+    }
+
+    /// What a member makes of the scores of its bands: over the bands of each view, then over views,
+    /// which are the detector's or stand one after the other in the member's own.
+    fn member_score(
+        &self,
+        member: usize,
+        views: std::ops::Range<usize>,
+        value: impl Fn(usize, usize) -> f64,
+    ) -> f64 {
+        let Self { settings, members, .. } = self;
+        let own = |ensemble: &EnsembleSettings| ensemble.members[member].views.len();
+        let stacked = settings.ensemble.as_ref().map_or(0, own).max(1);
+        let (first, count) = (members[member].start, members[member].len() / stacked);
+        let of_bands = |view: usize, start: usize| {
+            settings.aggregation.over((start..start + count).map(|band| value(view, band)))
+        };
+        let of_view = |view: usize| {
+            let starts = (0..stacked).map(|own| first + own * count);
+            settings.fusion.over(starts.map(|start| of_bands(view, start)))
+        };
+        settings.fusion.over(views.map(of_view))
     }
 
     /// Every band of every view, ready to be compared with.
     pub(crate) fn prepare(&self, references: &References) -> Result<Vec<(View, Vec<BandMemory>)>> {
+        self.prepare_with(references, &[])
+    }
+
+    /// The same with the maps of scaled bands, view by view and band by band; none to learn them.
+    fn prepare_with(
+        &self,
+        references: &References,
+        maps: &[ScaledMap],
+    ) -> Result<Vec<(View, Vec<BandMemory>)>> {
         if references.is_empty() {
             return Err(Error::NoReferences);
         }
@@ -136,13 +198,27 @@ impl Beam {
             let (got, expected) = (references.axis_len(), self.layout.axis_len());
             return Err(Error::VectorLength { what: "a reference", got, expected });
         }
-        let prepare = |&view: &View| {
+        let bands = self.layout.bands();
+        let scaled: Vec<usize> = self.scaled_bands().collect();
+        let prepare = |(at, &view): (usize, &View)| {
             let needed = self.settings.views.len();
             let got = references.views().len();
             let matrix = references.matrix(view).ok_or(Error::Views { needed, got })?;
-            Ok((view, BandMemory::for_layout(matrix, &self.layout, self.settings.metric)))
+            let memory = |(): &mut (), band: usize| {
+                let place = scaled.iter().position(|&scaled| scaled == band);
+                let map = place.and_then(|place| maps.get(at * scaled.len() + place)).cloned();
+                let metric = self.rule_of(band).metric;
+                BandMemory::new(matrix, self.layout.axis_len(), bands[band].clone(), metric, map)
+            };
+            Ok((view, parallel::map(bands.len(), || (), memory)))
         };
-        self.settings.views.iter().map(prepare).collect()
+        self.settings.views.iter().enumerate().map(prepare).collect()
+    }
+
+    /// The bands whose distance has a map.
+    pub(crate) fn scaled_bands(&self) -> impl Iterator<Item = usize> {
+        let bands = 0..self.layout.bands().len();
+        bands.filter(|&band| self.rule_of(band).metric == Metric::Scaled)
     }
 }
 
@@ -216,7 +292,9 @@ impl FittedBeam {
             value: f64::NAN,
             bands: bands.clone(),
         };
-        ClipScore { value: f64::NAN, views: self.views.iter().map(view).collect() }
+        let widths = self.beam.scaled_bands().map(|band| self.beam.layout.bands()[band].len());
+        let buffer = Buffer(Vec::with_capacity(widths.max().unwrap_or(0)));
+        ClipScore { value: f64::NAN, views: self.views.iter().map(view).collect(), buffer }
     }
 
     /// Scores one clip.
@@ -240,12 +318,13 @@ impl FittedBeam {
         self.references.check_clip(clip)?;
         let axis_len = self.beam.layout.axis_len();
         let settings = &self.beam.settings;
-        for (fitted, out) in self.views.iter().zip(&mut score.views) {
+        let ClipScore { views, buffer: Buffer(buffer), .. } = score;
+        for (fitted, out) in self.views.iter().zip(views) {
             let (needed, got) = (self.views.len(), clip.views().len());
             let vector = clip.view(fitted.view).ok_or(Error::Views { needed, got })?;
             let matrix = self.references.matrix(fitted.view).unwrap_or_default();
             for (band, out) in fitted.bands.iter().zip(&mut out.bands) {
-                *out = band.score(matrix, axis_len, vector);
+                *out = band.score(matrix, axis_len, vector, buffer);
                 if settings.score_of == ScoreOf::Value {
                     out.value = band.level(vector);
                 }
@@ -261,20 +340,36 @@ impl FittedBeam {
 
     /// Puts the scores of an ensemble's members in the place of those of one front end.
     fn combine_members(&self, ensemble: &EnsembleSettings, score: &mut ClipScore) {
-        let settings = &self.beam.settings;
-        let of_view = |view: &ViewScore, bands: &Range<usize>| {
-            settings.aggregation.over(view.bands[bands.clone()].iter().map(|band| band.value))
-        };
-        let of_clip = |bands: &Range<usize>| {
-            settings.fusion.over(score.views.iter().map(|view| of_view(view, bands)))
-        };
-        let members = || self.beam.members.iter();
-        let (how, by) = (ensemble.combine, self.standardisation.as_slice());
-        score.value = ensemble::combine(how, members().map(of_clip), by);
-        for view in &mut score.views {
-            let scores = members().map(|bands| of_view(view, bands));
-            view.value = ensemble::combine(how, scores, by);
+        score.value = ensemble.combine(self.member_scores(score), &self.standardisation);
+        for view in 0..score.views.len() {
+            let value = |view: usize, band: usize| score.views[view].bands[band].value;
+            let scores = (0..self.beam.members.len())
+                .map(|member| self.beam.member_score(member, view..view + 1, value));
+            score.views[view].value = ensemble.combine(scores, &self.standardisation);
         }
+    }
+
+    /// The score of a clip by each member of an ensemble, before it is standardised.
+    fn member_scores(&self, score: &ClipScore) -> impl ExactSizeIterator<Item = f64> {
+        let value = |view: usize, band: usize| score.views[view].bands[band].value;
+        let views = 0..score.views.len();
+        let members = 0..self.beam.members.len();
+        members.map(move |member| self.beam.member_score(member, views.clone(), value))
+    }
+
+    /// How far above its normal each member of an ensemble puts a clip, in its own deviations; empty
+    /// for a single front end.
+    pub fn member_deviations(&self, score: &ClipScore) -> Vec<f64> {
+        let Some(ensemble) = &self.beam.settings.ensemble else { return Vec::new() };
+        let scores = self.member_scores(score).zip(&self.standardisation);
+        scores.map(|(score, by)| by.apply(score, ensemble.standardise)).collect()
+    }
+
+    /// The deviation of log scores that a band's member is measured by; 1 for a single front end.
+    pub(crate) fn deviation_of(&self, band: usize) -> f64 {
+        let member = self.beam.members.iter().position(|bands| bands.contains(&band));
+        let by = member.and_then(|member| self.standardisation.get(member));
+        by.map_or(1.0, |by| by.deviation)
     }
 
     /// What a model file holds of an ensemble's members.
@@ -287,15 +382,21 @@ impl FittedBeam {
         self.views.iter().map(|view| view.bands.iter().map(FittedBand::fit))
     }
 
+    /// The maps of scaled bands, view by view and band by band.
+    pub(crate) fn maps(&self) -> impl Iterator<Item = &ScaledMap> {
+        self.views.iter().flat_map(|view| view.bands.iter().filter_map(|band| band.memory().map()))
+    }
+
     /// Puts a fitted detector together from what a model file holds.
     pub(crate) fn from_parts(
         beam: Beam,
         references: References,
+        maps: &[ScaledMap],
         fits: Vec<Vec<BandFit>>,
         left_out: Vec<Option<f64>>,
         standardisation: Vec<Standardisation>,
     ) -> Result<Self> {
-        let prepared = beam.prepare(&references)?;
+        let prepared = beam.prepare_with(&references, maps)?;
         let rule = beam.settings.rule;
         let views = prepared.into_iter().zip(fits).map(|((view, memories), fits)| {
             let band = |(memory, fit): (BandMemory, BandFit)| FittedBand::new(memory, fit, rule);

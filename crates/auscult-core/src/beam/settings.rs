@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::EnsembleSettings;
+use super::{BandRule, EnsembleSettings, Standardise};
 use crate::{
     BandLayout, BandSettings, Combine, DensityExponent, DensityRule, Metric, Result, View,
     features::{FrontEnd, MemberSettings},
@@ -108,7 +108,11 @@ impl BeamSettings {
                 member.bands = BandSettings::Whole;
             }
         }
-        let ensemble = EnsembleSettings { members, combine: Combine::Mean };
+        // Members with views of their own are compared as themselves say, whatever the method.
+        let is_stacked = members.iter().any(|member| !member.views.is_empty());
+        let standardise =
+            if is_stacked { Standardise::OtherVisits } else { Standardise::default() };
+        let ensemble = EnsembleSettings { members, combine: Combine::Mean, standardise };
         let ensemble = (!ensemble.members.is_empty()).then_some(ensemble);
         Self { ensemble, ..Self::new(bands, views) }
     }
@@ -147,7 +151,7 @@ impl BeamSettings {
             None => (self.bands.layout(axis_len)?, Vec::new()),
         };
         if let Some(ensemble) = &self.ensemble {
-            ensemble.check(self.neighbours)?;
+            ensemble.check(self.rule(), &self.views)?;
         }
         self.exponent.check()?;
         let mut seen = self.views.clone();
@@ -157,6 +161,27 @@ impl BeamSettings {
             return Err(crate::Error::setting("views", "mean, max, or both once", got));
         }
         Ok(Beam { settings: self, layout, members })
+    }
+}
+
+impl BeamSettings {
+    /// Whether members compare in ways of their own, or distances have maps.
+    pub(crate) fn has_own_ways(&self) -> bool {
+        let own = |member: &MemberSettings| {
+            !member.views.is_empty()
+                || member.metric.is_some()
+                || member.neighbours.is_some()
+                || member.exponent.is_some()
+        };
+        self.metric == Metric::Scaled
+            || self.ensemble.as_ref().is_some_and(|ensemble| {
+                ensemble.standardise != Standardise::LeftOut || ensemble.members.iter().any(own)
+            })
+    }
+
+    /// How bands are compared unless a member says otherwise.
+    fn rule(&self) -> BandRule {
+        BandRule { metric: self.metric, neighbours: self.neighbours, exponent: self.exponent }
     }
 }
 
@@ -181,10 +206,43 @@ impl Beam {
         self.settings.ensemble.as_ref()?.members.get(member)
     }
 
-    /// Neighbours in the local scales of a band.
-    pub(super) fn neighbours_of(&self, band: usize) -> usize {
-        let neighbours = self.settings.neighbours;
-        self.member_of(band).map_or(neighbours, |member| member.neighbours(neighbours))
+    /// How a band is compared.
+    pub(super) fn rule_of(&self, band: usize) -> BandRule {
+        let own = self.settings.rule();
+        self.member_of(band).map_or(own, |member| BandRule::of_member(member, own))
+    }
+
+    /// The view a band is of, where a view of the detector has those of its members one after the
+    /// other; otherwise that view.
+    pub fn view_of(&self, view: View, band: usize) -> View {
+        let of_member = || {
+            let member = self.members.iter().position(|bands| bands.contains(&band))?;
+            let bands = &self.members[member];
+            let views = &self.settings.ensemble.as_ref()?.members[member].views;
+            views.get((band - bands.start) * views.len() / bands.len()).copied()
+        };
+        of_member().unwrap_or(view)
+    }
+
+    /// Whether a memory without some references has other maps, exponents or standardisation than
+    /// the whole, so that its scores need a fit of its own.
+    pub(super) fn needs_refits(&self) -> bool {
+        let visits = self.settings.ensemble.as_ref().map(|ensemble| ensemble.standardise);
+        visits == Some(Standardise::OtherVisits)
+            || (0..self.layout.bands().len())
+                .any(|band| self.rule_of(band).metric == Metric::Scaled)
+    }
+
+    /// Whether distances of some bands are of another kind than those of others.
+    pub(crate) fn has_different_distances(&self) -> bool {
+        let bands = 1..self.layout.bands().len();
+        bands.into_iter().any(|band| self.rule_of(band).metric != self.rule_of(0).metric)
+    }
+
+    /// Whether bands are divided by their mean left-out score, whatever their exponent.
+    pub(super) fn divides_bands(&self) -> bool {
+        let visits = self.settings.ensemble.as_ref().map(|ensemble| ensemble.standardise);
+        visits == Some(Standardise::OtherVisits)
     }
 
     /// Where its bands are.

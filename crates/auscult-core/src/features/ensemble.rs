@@ -21,9 +21,16 @@ use crate::{BandSettings, ClipVectors, Error, Result, pooling::View};
 /// ```
 #[derive(Debug, Clone)]
 pub struct Ensemble {
-    members: Vec<Arc<dyn FrontEnd>>,
+    members: Vec<Member>,
     axis: Axis,
     views: &'static [View],
+}
+
+#[derive(Debug, Clone)]
+struct Member {
+    front_end: Arc<dyn FrontEnd>,
+    /// The views that stand one after the other; empty where all members have the ensemble's.
+    stacked: Vec<View>,
 }
 
 /// What stands between the names of members.
@@ -36,20 +43,65 @@ impl Ensemble {
     ///
     /// [`Error::Setting`] with fewer than two members, or the same one twice.
     pub fn new(members: Vec<Arc<dyn FrontEnd>>) -> Result<Self> {
+        let one_view = members.iter().find(|member| member.views().len() < 2);
+        let views = one_view.or(members.first()).map_or(&[View::Mean][..], |member| member.views());
+        let member = |front_end| Member { front_end, stacked: Vec::new() };
+        Self::of(members.into_iter().map(member).collect(), views)
+    }
+
+    /// Stacks front ends: the vector of a clip is every named view of every member, one after the
+    /// other, so members need not have the same views.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] if a front end does not have the views, or comes twice with the same ones.
+    pub fn stacked(members: Vec<(Arc<dyn FrontEnd>, Vec<View>)>) -> Result<Self> {
+        for (front_end, views) in &members {
+            let known: Vec<View> =
+                front_end.views().iter().copied().filter(|view| views.contains(view)).collect();
+            if known != *views || views.is_empty() {
+                let of = front_end.views().iter().map(|view| view.name()).collect::<Vec<_>>();
+                let allowed = format!("one or more of {}, in this order", of.join(", "));
+                return Err(Error::setting("views of a member", allowed, format!("{views:?}")));
+            }
+        }
+        let member = |(front_end, stacked)| Member { front_end, stacked };
+        Self::of(members.into_iter().map(member).collect(), &[View::Mean])
+    }
+
+    fn of(members: Vec<Member>, views: &'static [View]) -> Result<Self> {
         let identities: Vec<FrontEndIdentity> =
-            members.iter().map(|member| member.identity()).collect();
-        let repeated =
-            identities.iter().enumerate().any(|(at, one)| identities[..at].contains(one));
-        if members.len() < 2 || repeated {
+            members.iter().map(|member| member.front_end.identity()).collect();
+        let is_repeated = |at: usize| {
+            (0..at).any(|other| {
+                identities[other] == identities[at] && members[other].stacked == members[at].stacked
+            })
+        };
+        let fewest = if members.iter().any(|member| member.stacked.is_empty()) { 2 } else { 1 };
+        if members.len() < fewest || (0..members.len()).any(is_repeated) {
             let names: Vec<String> = identities.iter().map(ToString::to_string).collect();
             let allowed = "two different ones or more";
             return Err(Error::setting("front ends of an ensemble", allowed, names.join(", ")));
         }
         let names = Self::member_names(&identities);
-        let axes = names.into_iter().zip(members.iter().map(|member| member.axis().clone()));
-        let one_view = members.iter().find(|member| member.views().len() < 2);
-        let views = one_view.or(members.first()).map_or(&[View::Mean][..], |member| member.views());
+        let axes = names.into_iter().zip(&members).flat_map(|(name, member)| {
+            let axis = member.front_end.axis().clone();
+            std::iter::repeat_n((name, axis), member.stacked.len().max(1))
+        });
         Ok(Self { axis: Axis::joined(axes.collect()), members, views })
+    }
+
+    /// The name and the positions of each member.
+    pub(super) fn parts(&self) -> Vec<(String, std::ops::Range<usize>)> {
+        let identities: Vec<FrontEndIdentity> =
+            self.members.iter().map(|member| member.front_end.identity()).collect();
+        let mut end = 0;
+        let part = |(name, member): (String, &Member)| {
+            let start = end;
+            end += member.front_end.axis().len() * member.stacked.len().max(1);
+            (name, start..end)
+        };
+        Self::member_names(&identities).into_iter().zip(&self.members).map(part).collect()
     }
 
     /// What members are called in reasons: by their name, with their form where that is not enough.
@@ -65,12 +117,17 @@ impl Ensemble {
 impl FrontEnd for Ensemble {
     fn identity(&self) -> FrontEndIdentity {
         let members: Vec<FrontEndIdentity> =
-            self.members.iter().map(|member| member.identity()).collect();
+            self.members.iter().map(|member| member.front_end.identity()).collect();
         let names: Vec<&str> = members.iter().map(|member| member.name.as_str()).collect();
-        FrontEndIdentity {
-            name: names.join(&SEPARATOR.to_string()),
-            settings: serde_json::json!({ "members": members }),
-        }
+        let name = names.join(&SEPARATOR.to_string());
+        let stacked: Vec<&[View]> =
+            self.members.iter().map(|member| member.stacked.as_slice()).collect();
+        let settings = if stacked.iter().all(|views| views.is_empty()) {
+            serde_json::json!({ "members": members })
+        } else {
+            serde_json::json!({ "members": members, "views": stacked })
+        };
+        FrontEndIdentity { name, settings }
     }
 
     fn axis(&self) -> &Axis {
@@ -86,29 +143,31 @@ impl FrontEnd for Ensemble {
     }
 
     fn members(&self) -> Vec<MemberSettings> {
-        let identities: Vec<FrontEndIdentity> =
-            self.members.iter().map(|member| member.identity()).collect();
-        let names = Self::member_names(&identities);
-        let member = |(member, name): (&Arc<dyn FrontEnd>, String)| MemberSettings {
-            name,
-            positions: member.axis().len(),
-            bands: member.default_bands(),
-            start: None,
-            normalisation: None,
+        let member = |((name, place), member): ((String, std::ops::Range<usize>), &Member)| {
+            let whole = MemberSettings::whole(name, &*member.front_end);
+            MemberSettings { positions: place.len(), views: member.stacked.clone(), ..whole }
         };
-        self.members.iter().zip(names).map(member).collect()
+        self.parts().into_iter().zip(&self.members).map(member).collect()
     }
 
     fn extractor(&self) -> Box<dyn Extractor> {
-        let part = |member: &Arc<dyn FrontEnd>| {
-            (member.extractor(), ClipVectors::for_front_end(&**member))
+        let part = |member: &Member| Part {
+            extractor: member.front_end.extractor(),
+            vectors: ClipVectors::for_front_end(&*member.front_end),
+            stacked: member.stacked.clone(),
         };
         Box::new(EnsembleExtractor { parts: self.members.iter().map(part).collect() })
     }
 }
 
 struct EnsembleExtractor {
-    parts: Vec<(Box<dyn Extractor>, ClipVectors)>,
+    parts: Vec<Part>,
+}
+
+struct Part {
+    extractor: Box<dyn Extractor>,
+    vectors: ClipVectors,
+    stacked: Vec<View>,
 }
 
 impl Extractor for EnsembleExtractor {
@@ -121,10 +180,16 @@ impl Extractor for EnsembleExtractor {
 
     fn extract_into(&mut self, samples: &[f32], vectors: &mut ClipVectors) -> Result<()> {
         let mut start = 0;
-        for (extractor, own) in &mut self.parts {
+        for Part { extractor, vectors: own, stacked } in &mut self.parts {
             extractor.extract_into(samples, own)?;
-            vectors.copy_part(start, own)?;
-            start += own.axis_len();
+            if stacked.is_empty() {
+                vectors.copy_part(start, own)?;
+                start += own.axis_len();
+            }
+            for &view in &*stacked {
+                vectors.copy_view(start, own, view)?;
+                start += own.axis_len();
+            }
         }
         Ok(())
     }

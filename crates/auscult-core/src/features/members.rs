@@ -5,10 +5,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::{Axis, Ensemble, Extractor, FrontEnd, FrontEndIdentity};
-use crate::{BandSettings, Error, Result, names::named_choices, pooling::View};
+use crate::{
+    BandSettings, DensityExponent, Error, Metric, Result, names::named_choices, pooling::View,
+};
 
 /// One member of an ensemble.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MemberSettings {
     /// What the member is called in explanations.
@@ -23,6 +25,34 @@ pub struct MemberSettings {
     /// How its distances are normalised, if not as the detector says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub normalisation: Option<Normalisation>,
+    /// The views it compares, one after the other in its part of the axis; empty if it compares
+    /// those of the detector.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub views: Vec<View>,
+    /// How far apart two of its bands are, if not as the detector says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub metric: Option<Metric>,
+    /// Neighbours in its local scales, if not as the detector says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<usize>,
+    /// How much of the local scale counts, if not as the detector says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exponent: Option<DensityExponent>,
+}
+
+/// How a member of a stacked ensemble compares its clips: every member has views of its own.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MemberOptions {
+    /// The views it compares, mean before max; two views make AdaBEAM.
+    pub views: Vec<View>,
+    /// How its axis is cut, if not as its front end says.
+    pub bands: Option<BandSettings>,
+    /// How far apart two bands are.
+    pub metric: Metric,
+    /// Neighbours in a local scale.
+    pub neighbours: usize,
+    /// How much of the local scale counts.
+    pub exponent: DensityExponent,
 }
 
 /// What becomes of the distances of one member.
@@ -41,6 +71,26 @@ named_choices!(Normalisation, "normalisation", { Raw => "raw", Density => "ldn" 
 pub const FORM_SEPARATOR: char = '@';
 
 impl MemberSettings {
+    /// A member with all of a front end's axis, cut and compared as usual.
+    pub(crate) fn whole(name: String, front_end: &dyn FrontEnd) -> Self {
+        Self {
+            name,
+            positions: front_end.axis().len(),
+            bands: front_end.default_bands(),
+            start: None,
+            normalisation: None,
+            views: Vec::new(),
+            metric: None,
+            neighbours: None,
+            exponent: None,
+        }
+    }
+
+    /// Positions of one of its views.
+    pub(crate) fn view_len(&self) -> usize {
+        self.positions / self.views.len().max(1)
+    }
+
     /// The name with the normalisation, such as `ced@raw`, as users type it.
     pub fn label(&self) -> String {
         match self.normalisation {
@@ -51,7 +101,11 @@ impl MemberSettings {
 
     /// Neighbours in its local scales, where the detector says `neighbours`.
     pub(crate) fn neighbours(&self, neighbours: usize) -> usize {
-        if self.normalisation == Some(Normalisation::Raw) { 0 } else { neighbours }
+        if self.normalisation == Some(Normalisation::Raw) {
+            0
+        } else {
+            self.neighbours.unwrap_or(neighbours)
+        }
     }
 }
 
@@ -108,11 +162,9 @@ impl MemberForms {
         let names = Ensemble::member_names(&identities);
         let start = |index: usize| distinct[..index].iter().map(|one| one.axis().len()).sum();
         let member = |&(index, normalisation): &(usize, _)| MemberSettings {
-            name: names[index].clone(),
-            positions: distinct[index].axis().len(),
-            bands: distinct[index].default_bands(),
             start: Some(start(index)),
             normalisation,
+            ..MemberSettings::whole(names[index].clone(), &*distinct[index])
         };
         let settings: Vec<MemberSettings> = forms.iter().map(member).collect();
         let repeated = settings.iter().enumerate().find(|(at, one)| settings[..*at].contains(one));
@@ -130,6 +182,54 @@ impl MemberForms {
             return Ok(front_end);
         }
         Ok(Arc::new(Self { front_end, members: settings }))
+    }
+}
+
+impl MemberForms {
+    /// Stacks members that each have views and ways of comparing of their own; the same front end
+    /// with the same views becomes one.
+    ///
+    /// The vector of a clip is one view after the other, member by member, so a member with one view
+    /// costs no room for a second.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Setting`] with fewer than two members, the same one twice, or views that a front end
+    /// does not have.
+    pub fn stack(members: Vec<(Arc<dyn FrontEnd>, MemberOptions)>) -> Result<Arc<dyn FrontEnd>> {
+        let mut distinct: Vec<(Arc<dyn FrontEnd>, Vec<View>)> = Vec::new();
+        let mut places = Vec::with_capacity(members.len());
+        for (front_end, options) in &members {
+            let identity = front_end.identity();
+            let is_known = |(known, views): &(Arc<dyn FrontEnd>, Vec<View>)| {
+                known.identity() == identity && *views == options.views
+            };
+            let known = distinct.iter().position(is_known);
+            places.push(known.unwrap_or(distinct.len()));
+            if known.is_none() {
+                distinct.push((Arc::clone(front_end), options.views.clone()));
+            }
+        }
+        let ensemble = Ensemble::stacked(distinct)?;
+        let parts = ensemble.parts();
+        let settings = members.into_iter().zip(places).map(|((front_end, options), at)| {
+            let (name, place) = &parts[at];
+            MemberSettings {
+                positions: place.len(),
+                bands: options.bands.unwrap_or_else(|| front_end.default_bands()),
+                start: Some(place.start),
+                views: options.views,
+                metric: Some(options.metric),
+                neighbours: Some(options.neighbours),
+                exponent: Some(options.exponent),
+                ..MemberSettings::whole(name.clone(), &*front_end)
+            }
+        });
+        let settings: Vec<MemberSettings> = settings.collect();
+        if settings.len() < 2 {
+            return Err(Error::setting("members of an ensemble", "two or more", settings.len()));
+        }
+        Ok(Arc::new(Self { front_end: Arc::new(ensemble), members: settings }))
     }
 }
 

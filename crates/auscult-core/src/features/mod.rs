@@ -30,7 +30,7 @@ pub use self::{
     ensemble::{Ensemble, SEPARATOR},
     log_mel::{LogMel, LogMelConvention, LogMelSettings},
     lpc::{Lpc, LpcConvention, LpcSettings},
-    members::{FORM_SEPARATOR, MemberForms, MemberSettings, Normalisation},
+    members::{FORM_SEPARATOR, MemberForms, MemberOptions, MemberSettings, Normalisation},
     mfcc::{Mfcc, MfccConvention, MfccSettings},
     registry::{FrontEndSource, FrontEnds},
 };
@@ -108,6 +108,24 @@ impl FrontEndIdentity {
     /// The members of an ensemble; `None` for a single front end.
     pub fn members(&self) -> Option<Vec<Self>> {
         serde_json::from_value(self.settings.get("members")?.clone()).ok()
+    }
+
+    /// The views of each member of a stacked ensemble; `None` where members have common ones.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::DamagedModel`] if there is not a list of views for each member.
+    pub fn stacked_views(&self) -> Result<Option<Vec<Vec<View>>>> {
+        let Some(views) = self.settings.get("views") else { return Ok(None) };
+        let views: Option<Vec<Vec<View>>> = serde_json::from_value(views.clone()).ok();
+        let members = self.members().map(|members| members.len());
+        match views {
+            Some(views) if Some(views.len()) == members => Ok(Some(views)),
+            _ => {
+                let reason = format!("the views of front end {} make no sense", self.name);
+                Err(Error::DamagedModel { reason })
+            }
+        }
     }
 
     /// Refuses `got` where `expected` is compared; what was made by hand has neither.

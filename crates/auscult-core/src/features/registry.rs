@@ -74,8 +74,13 @@ impl FrontEnds {
                 let reason = format!("front end {} has ensembles as members", identity.name);
                 return Err(Error::DamagedModel { reason });
             }
-            let members = members.iter().map(|member| self.build(member, length));
-            return Ok(Arc::new(Ensemble::new(members.collect::<Result<_>>()?)?));
+            let front_ends: Vec<Arc<dyn FrontEnd>> =
+                members.iter().map(|member| self.build(member, length)).collect::<Result<_>>()?;
+            let ensemble = match identity.stacked_views()? {
+                None => Ensemble::new(front_ends)?,
+                Some(views) => Ensemble::stacked(front_ends.into_iter().zip(views).collect())?,
+            };
+            return Ok(Arc::new(ensemble));
         }
         if FrontEndSettings::NAMES.contains(&identity.name.as_str()) {
             return FrontEndSettings::from_identity(identity)?.build(length);

@@ -1,21 +1,22 @@
 //! Models as bytes. Files, and how to write them safely, are the caller's business.
 //!
 //! Every version ever written stays readable; the oldest that can hold the model is written. From
-//! the model to its bytes: `Content` is what a header says, `v1` and `v4` write it as JSON in
+//! the model to its bytes: `Content` is what a header says, `v1`, `v4` and `v5` write it as JSON in
 //! the structs of `wire`, `tensors` has the numbers, `container` holds both and their checksum.
 //!
-//! A new version is a new module beside `v4` and its lines in this file.
+//! A new version is a new module beside `v5` and its lines in this file.
 
 mod container;
 mod tensors;
 mod v1;
 mod v4;
+mod v5;
 mod wire;
 
 use crate::{Basis, Calibration, Error, Model, ModelSettings, Provenance, Result, ScoreOf, View};
 
 /// The newest version of the model file.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// What a header says, whatever its version.
 struct Content {
@@ -55,7 +56,9 @@ impl Model {
     /// The version of the file this model is written as: the oldest that can hold it.
     pub fn file_version(&self) -> u32 {
         let settings = self.settings();
-        if settings.alarm.is_some() || settings.detector.ensemble.is_some() {
+        if settings.detector.has_own_ways() {
+            5
+        } else if settings.alarm.is_some() || settings.detector.ensemble.is_some() {
             4
         } else if !settings.weights.is_empty() || settings.detector.score_of != ScoreOf::default() {
             3
@@ -73,7 +76,11 @@ impl Model {
     /// [`Error::DamagedModel`] if the model holds what the format cannot.
     pub fn to_bytes(&self) -> Result<Vec<u8>> {
         let (version, content) = (self.file_version(), Content::of(self));
-        let header = if version < 4 { v1::header(content) } else { v4::header(content) };
+        let header = match version {
+            ..=3 => v1::header(content),
+            4 => v4::header(content),
+            _ => v5::header(content),
+        };
         container::write(version, header?, &tensors::of_model(self))
     }
 
@@ -91,7 +98,11 @@ impl Model {
 /// Reads a model of a version up to `supported`.
 fn read(bytes: &[u8], supported: u32) -> Result<Model> {
     let (version, header, container) = container::open(bytes, supported)?;
-    let content = if version < 4 { v1::content(&header) } else { v4::content(&header) };
+    let content = match version {
+        ..=3 => v1::content(&header),
+        4 => v4::content(&header),
+        _ => v5::content(&header),
+    };
     tensors::model(content?, &container)
 }
 
@@ -114,8 +125,8 @@ mod tests {
 
     #[test]
     fn an_older_program_calls_a_newer_file_newer() {
-        let error = read(&with_alarm(), VERSION - 1).unwrap_err();
-        assert_eq!(error, Error::ModelVersion { found: VERSION, supported: VERSION - 1 });
+        let error = read(&with_alarm(), 3).unwrap_err();
+        assert_eq!(error, Error::ModelVersion { found: 4, supported: 3 });
     }
 
     #[test]
@@ -127,7 +138,8 @@ mod tests {
         for (changed, expected) in [
             (b'1', damaged("the checksum does not match its contents")),
             (b'3', damaged("the checksum does not match its contents")),
-            (b'5', Error::ModelVersion { found: 5, supported: VERSION }),
+            (b'5', damaged("the checksum does not match its contents")),
+            (b'6', Error::ModelVersion { found: 6, supported: VERSION }),
         ] {
             let mut tampered = bytes.clone();
             tampered[digit] = changed;

@@ -5,7 +5,8 @@
 //! 0 and 255 stand for its ends), `local_scales` (f64, views x bands x references), `band_facts` (f64,
 //! views x bands x [exponent, divisor, typical score]), `left_out` (f64, NaN where there is none),
 //! `calibration` (f64, clips x [score, group], by ascending score), of an ensemble `members` (f64,
-//! members x [mean, deviation] of their left-out log scores), and `weights.<name>` (f32, one axis) for
+//! members x [mean, deviation] of their log scores), of scaled distances `maps.<n>` (f64, [centres,
+//! weights] x width, view by view and band by band), and `weights.<name>` (f32, one axis) for
 //! each array of a trained front end.
 
 use std::{collections::BTreeMap, sync::Arc};
@@ -21,6 +22,7 @@ use crate::{
     Basis, Beam, Calibration, Error, FittedBeam, Model, References, Result, Storage, View,
     beam::{BandFit, Standardisation},
     calibration::CalibrationClip,
+    scaled::ScaledMap,
     storage::{RANGE_OF, f32_to_half, from_byte, half_to_f32, range_of, to_byte},
 };
 
@@ -51,6 +53,11 @@ pub(super) fn of_model(model: &Model) -> Vec<Tensor> {
         let values = members.iter().flat_map(|member| [member.mean, member.deviation]);
         tensors.push(Tensor::of_f64(MEMBERS, vec![members.len(), 2], values));
     }
+    for (number, map) in detector.maps().enumerate() {
+        let (centres, weights) = map.parts();
+        let values = centres.iter().chain(weights).copied();
+        tensors.push(Tensor::of_f64(&map_name(number), vec![2, centres.len()], values));
+    }
     for (name, values) in &*model.settings().weights {
         tensors.push(Tensor::of_f32(format!("{WEIGHTS}{name}"), vec![values.len()], values));
     }
@@ -73,6 +80,25 @@ fn weights(container: &SafeTensors<'_>) -> Result<BTreeMap<String, Vec<f32>>> {
         weights.insert(own.to_owned(), values);
     }
     Ok(weights)
+}
+
+/// The maps of scaled bands, view by view and band by band.
+fn maps(container: &SafeTensors<'_>, beam: &Beam) -> Result<Vec<ScaledMap>> {
+    let widths: Vec<usize> =
+        beam.scaled_bands().map(|band| beam.layout().bands()[band].len()).collect();
+    let views = beam.settings().views.len();
+    let map = |number: usize| {
+        let width = widths[number % widths.len()];
+        let values = floats_f64(container, &map_name(number), Some(&[2, width]))?;
+        let (centres, weights) = values.split_at(width);
+        let unusable = "a map has numbers that are not finite, or a weight that is not above 0";
+        ScaledMap::from_parts(centres, weights).ok_or_else(|| damaged(unusable))
+    };
+    (0..views * widths.len()).map(map).collect()
+}
+
+fn map_name(number: usize) -> String {
+    format!("maps.{number}")
 }
 
 /// Only in files of ensembles.
@@ -165,7 +191,8 @@ pub(super) fn model(mut header: Content, container: &SafeTensors<'_>) -> Result<
     let storage = header.settings.storage;
     let tensors_a_view = if storage == Storage::Int8 { 2 } else { 1 };
     let weights = weights(container)?;
-    if names.len() != tensors_a_view * header.views.len() + 4 + members + weights.len() {
+    let mapped = names.iter().filter(|name| name.starts_with("maps.")).count();
+    if names.len() != tensors_a_view * header.views.len() + 4 + members + mapped + weights.len() {
         return Err(damaged(format!("it has {} tensors", names.len())));
     }
     header.settings.weights = Arc::new(weights);
@@ -202,7 +229,11 @@ pub(super) fn model(mut header: Content, container: &SafeTensors<'_>) -> Result<
     let fits = band_fits(&scales, &facts, count, bands);
     let left_out = left_out.into_iter().map(|score| (!score.is_nan()).then_some(score)).collect();
     let members = standardisation(container, &beam)?;
-    let detector = FittedBeam::from_parts(beam, references, fits, left_out, members)?;
+    let maps = maps(container, &beam)?;
+    if maps.len() != mapped {
+        return Err(damaged(format!("it has {mapped} maps where {} are needed", maps.len())));
+    }
+    let detector = FittedBeam::from_parts(beam, references, &maps, fits, left_out, members)?;
     let calibration =
         calibration_of(header.calibration_basis, &calibration, header.calibration_domains)?;
     Ok(Model::from_parts(header.settings, detector, calibration))

@@ -9,28 +9,38 @@ use super::{
     container::{from_text, to_text},
     wire::{Alarm, Header},
 };
-use crate::{Result, alarm::AlarmBudget};
+use crate::{ModelSettings, Result, alarm::AlarmBudget};
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct BudgetedAlarm {
+pub(super) struct BudgetedAlarm {
     rule: Alarm,
     /// As text, such as `1 alarm per month`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     budget: Option<AlarmBudget>,
 }
 
+impl BudgetedAlarm {
+    pub(super) fn of(settings: &ModelSettings) -> Option<Self> {
+        let budget = settings.alarm_budget;
+        settings.alarm.map(|rule| Self { rule: rule.into(), budget })
+    }
+
+    pub(super) fn put_into(mut content: Content, alarm: Option<Self>) -> Content {
+        if let Some(Self { rule, budget }) = alarm {
+            content.settings.alarm = Some(rule.into());
+            content.settings.alarm_budget = budget;
+        }
+        content
+    }
+}
+
 pub(super) fn header(content: Content) -> Result<Box<RawValue>> {
-    let budget = content.settings.alarm_budget;
-    let alarm = content.settings.alarm.map(|rule| BudgetedAlarm { rule: rule.into(), budget });
-    to_text(&Header::new(content, alarm))
+    let alarm = BudgetedAlarm::of(&content.settings);
+    to_text(&Header::<_>::new(content, alarm))
 }
 
 pub(super) fn content(header: &RawValue) -> Result<Content> {
-    let (mut content, alarm) = from_text::<Header<BudgetedAlarm>>(header)?.content();
-    if let Some(BudgetedAlarm { rule, budget }) = alarm {
-        content.settings.alarm = Some(rule.into());
-        content.settings.alarm_budget = budget;
-    }
-    Ok(content)
+    let (content, alarm) = from_text::<Header<BudgetedAlarm>>(header)?.content();
+    Ok(BudgetedAlarm::put_into(content, alarm))
 }

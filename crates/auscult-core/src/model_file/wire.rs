@@ -13,15 +13,15 @@ use crate::{
     DensityExponent, DensityRule, FalseAlarmRate, FrontEndIdentity, Metric, ModelSettings,
     Provenance, ScoreOf, Storage, View, Weights,
     alarm::{AlarmSettings, Latch},
-    beam::EnsembleSettings,
+    beam::{EnsembleSettings, Standardise},
     features::{MemberSettings, Normalisation},
 };
 
-/// A header whose alarm is an `A`.
+/// A header whose alarm is an `A` and whose ensembles are an `E`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Header<A> {
-    settings: Settings<A>,
+pub(super) struct Header<A, E = Ensemble> {
+    settings: Settings<A, E>,
     axis_len: usize,
     views: Vec<View>,
     calibration_basis: Basis,
@@ -30,7 +30,7 @@ pub(super) struct Header<A> {
     references: Vec<Reference>,
 }
 
-impl<A> Header<A> {
+impl<A, E: From<EnsembleSettings> + Into<EnsembleSettings>> Header<A, E> {
     pub(super) fn new(content: Content, alarm: Option<A>) -> Self {
         Self {
             settings: Settings::new(content.settings, alarm),
@@ -59,11 +59,11 @@ impl<A> Header<A> {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Settings<A> {
+struct Settings<A, E> {
     clip: Clip,
     channel: String,
     front_end: FrontEnd,
-    detector: Detector,
+    detector: Detector<E>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     max_references: Option<usize>,
     #[serde(default, skip_serializing_if = "Storage::is_default")]
@@ -78,7 +78,7 @@ struct Settings<A> {
     alarm: Option<A>,
 }
 
-impl<A> Settings<A> {
+impl<A, E: From<EnsembleSettings> + Into<EnsembleSettings>> Settings<A, E> {
     fn new(live: ModelSettings, alarm: Option<A>) -> Self {
         Self {
             clip: live.clip.into(),
@@ -163,7 +163,9 @@ mirror!(Alarm = AlarmSettings {
     hop_seconds: Option<f64>,
 });
 
-mirror!(Member = MemberSettings {
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Member {
     name: String,
     positions: usize,
     bands: Bands,
@@ -171,11 +173,35 @@ mirror!(Member = MemberSettings {
     start: Option<usize>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     normalisation: Option<Normalisation>,
-});
+}
+
+impl From<MemberSettings> for Member {
+    /// What only later versions hold is not there, or another one would be written.
+    fn from(live: MemberSettings) -> Self {
+        let MemberSettings { name, positions, bands, start, normalisation, .. } = live;
+        Self { name, positions, bands: bands.into(), start, normalisation }
+    }
+}
+
+impl From<Member> for MemberSettings {
+    fn from(wire: Member) -> Self {
+        Self {
+            name: wire.name,
+            positions: wire.positions,
+            bands: wire.bands.into(),
+            start: wire.start,
+            normalisation: wire.normalisation,
+            views: Vec::new(),
+            metric: None,
+            neighbours: None,
+            exponent: None,
+        }
+    }
+}
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Bands {
+pub(super) enum Bands {
     Whole,
     Windows { width: usize, stride: usize },
 }
@@ -200,7 +226,7 @@ impl From<Bands> for BandSettings {
 
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-enum Exponent {
+pub(super) enum Exponent {
     Fixed(f64),
     Auto,
 }
@@ -225,14 +251,28 @@ impl From<Exponent> for DensityExponent {
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Ensemble {
+pub(super) struct Ensemble {
     members: Vec<Member>,
     combine: Combine,
 }
 
+impl From<EnsembleSettings> for Ensemble {
+    fn from(live: EnsembleSettings) -> Self {
+        let members = live.members.into_iter().map(Into::into).collect();
+        Self { members, combine: live.combine }
+    }
+}
+
+impl From<Ensemble> for EnsembleSettings {
+    fn from(wire: Ensemble) -> Self {
+        let members = wire.members.into_iter().map(Into::into).collect();
+        Self { members, combine: wire.combine, standardise: Standardise::LeftOut }
+    }
+}
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Detector {
+struct Detector<E> {
     bands: Bands,
     views: Vec<View>,
     metric: Metric,
@@ -243,16 +283,13 @@ struct Detector {
     fusion: Combine,
     #[serde(default, skip_serializing_if = "ScoreOf::is_default")]
     score_of: ScoreOf,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    ensemble: Option<Ensemble>,
+    // No `default`, as with the alarm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ensemble: Option<E>,
 }
 
-impl From<BeamSettings> for Detector {
+impl<E: From<EnsembleSettings>> From<BeamSettings> for Detector<E> {
     fn from(live: BeamSettings) -> Self {
-        let ensemble = live.ensemble.map(|EnsembleSettings { members, combine }| Ensemble {
-            members: members.into_iter().map(Into::into).collect(),
-            combine,
-        });
         Self {
             bands: live.bands.into(),
             views: live.views,
@@ -263,17 +300,13 @@ impl From<BeamSettings> for Detector {
             aggregation: live.aggregation,
             fusion: live.fusion,
             score_of: live.score_of,
-            ensemble,
+            ensemble: live.ensemble.map(Into::into),
         }
     }
 }
 
-impl From<Detector> for BeamSettings {
-    fn from(wire: Detector) -> Self {
-        let ensemble = wire.ensemble.map(|Ensemble { members, combine }| EnsembleSettings {
-            members: members.into_iter().map(Into::into).collect(),
-            combine,
-        });
+impl<E: Into<EnsembleSettings>> From<Detector<E>> for BeamSettings {
+    fn from(wire: Detector<E>) -> Self {
         Self {
             bands: wire.bands.into(),
             views: wire.views,
@@ -284,7 +317,7 @@ impl From<Detector> for BeamSettings {
             aggregation: wire.aggregation,
             fusion: wire.fusion,
             score_of: wire.score_of,
-            ensemble,
+            ensemble: wire.ensemble.map(Into::into),
         }
     }
 }

@@ -215,9 +215,11 @@ fn bound(
 ) {
     let scale = match metric {
         Metric::Cosine => 0.25 * DOWN,
-        Metric::UnitEuclidean | Metric::Euclidean | Metric::SquaredEuclidean => DOWN,
+        Metric::UnitEuclidean | Metric::Euclidean | Metric::SquaredEuclidean | Metric::Scaled => {
+            DOWN
+        }
     };
-    let is_squared = matches!(metric, Metric::Cosine | Metric::SquaredEuclidean);
+    let is_squared = matches!(metric, Metric::Cosine | Metric::SquaredEuclidean | Metric::Scaled);
     let most = if metric == Metric::Cosine { 1.0 } else { f32::INFINITY };
     let Others { factors, squares, radii } = others;
     let twice = 2.0 * from_factor;
@@ -274,7 +276,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{BandLayout, testing::clustered};
+    use crate::testing::clustered;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(60))]
@@ -287,8 +289,7 @@ mod tests {
         ) {
             let width = if long { width * 10 } else { width };
             let matrix = clustered(seed, count, width, spread);
-            let layout = BandLayout::new(width, width, width).unwrap();
-            let memory = BandMemory::for_layout(&matrix, &layout, metric).remove(0);
+            let memory = BandMemory::new(&matrix, width, 0..width, metric, None);
             let numbers = if is_integer { Numbers::Integer } else { Numbers::Float };
             let buffers = Buffers::default();
             let mut pairs = BandPairs::of(&memory, &matrix, width, numbers, &buffers);
