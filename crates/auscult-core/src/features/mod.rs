@@ -6,6 +6,8 @@
 
 mod axis;
 mod burg;
+mod butterflies;
+mod chirp;
 mod cosine;
 mod ensemble;
 mod fft;
@@ -18,6 +20,7 @@ mod lpc;
 mod mel;
 mod members;
 mod mfcc;
+mod modulation;
 mod registry;
 mod spectrum;
 
@@ -32,6 +35,7 @@ pub use self::{
     lpc::{Lpc, LpcConvention, LpcSettings},
     members::{FORM_SEPARATOR, MemberForms, MemberSettings, Normalisation},
     mfcc::{Mfcc, MfccConvention, MfccSettings},
+    modulation::{Modulation, ModulationSettings},
     registry::{FrontEndSource, FrontEnds},
 };
 use crate::{
@@ -171,6 +175,8 @@ pub enum FrontEndSettings {
     Mfcc(MfccSettings),
     /// Spectrum of an all-pole model of the whole clip.
     Lpc(LpcSettings),
+    /// How the loudness of frequency bands beats in time.
+    Modulation(ModulationSettings),
 }
 
 impl Default for FrontEndSettings {
@@ -181,13 +187,14 @@ impl Default for FrontEndSettings {
 
 impl FrontEndSettings {
     /// The names [`FrontEndSettings::named`] knows.
-    pub const NAMES: &'static [&'static str] = &["log-mel", "mfcc", "lpc"];
+    pub const NAMES: &'static [&'static str] = &["log-mel", "mfcc", "lpc", "modulation"];
 
     /// A front end by name, with the named convention or its default one.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`] with the known names.
+    /// [`Error::UnknownName`] with the known names, [`Error::Setting`] if a convention is given to a
+    /// front end that has none.
     pub fn named(name: &str, convention: Option<&str>) -> Result<Self> {
         fn parse<T: std::str::FromStr<Err = Error> + Default>(name: Option<&str>) -> Result<T> {
             name.map_or_else(|| Ok(T::default()), str::parse)
@@ -202,6 +209,10 @@ impl FrontEndSettings {
                 convention: parse(convention)?,
                 ..LpcSettings::default()
             })),
+            "modulation" => match convention {
+                None => Ok(Self::Modulation(ModulationSettings::default())),
+                Some(got) => Err(Error::setting("convention of modulation", "none", got)),
+            },
             _ => Err(Error::UnknownName {
                 what: "front end",
                 got: name.to_owned(),
@@ -226,6 +237,7 @@ impl FrontEndSettings {
             "log-mel" => Ok(Self::LogMel(parse(identity)?)),
             "mfcc" => Ok(Self::Mfcc(parse(identity)?)),
             "lpc" => Ok(Self::Lpc(parse(identity)?)),
+            "modulation" => Ok(Self::Modulation(parse(identity)?)),
             other => Self::named(other, None),
         }
     }
@@ -240,6 +252,7 @@ impl FrontEndSettings {
             Self::LogMel(settings) => Arc::new(LogMel::new(settings, length)?),
             Self::Mfcc(settings) => Arc::new(Mfcc::new(settings, length)?),
             Self::Lpc(settings) => Arc::new(Lpc::new(settings, length)?),
+            Self::Modulation(settings) => Arc::new(Modulation::new(settings, length)?),
         })
     }
 }
