@@ -19,8 +19,8 @@ fn sound() -> Vec<f32> {
     ClipRecipe::new(Machine::Fan).render().unwrap()
 }
 
-fn extract(bencher: Bencher<'_, '_>, name: &str, convention: &str) {
-    let settings = FrontEndSettings::named(name, Some(convention)).unwrap();
+fn extract(bencher: Bencher<'_, '_>, name: &str, convention: Option<&str>) {
+    let settings = FrontEndSettings::named(name, convention).unwrap();
     let front_end = settings.build(ClipSettings::default().check().unwrap()).unwrap();
     let mut extractor = front_end.extractor();
     let mut vectors = ClipVectors::for_front_end(&*front_end);
@@ -30,17 +30,22 @@ fn extract(bencher: Bencher<'_, '_>, name: &str, convention: &str) {
 
 #[divan::bench(args = ["s15", "kaldi", "dcase", "beats-input", "eat-input"])]
 fn log_mel(bencher: Bencher<'_, '_>, convention: &str) {
-    extract(bencher, "log-mel", convention);
+    extract(bencher, "log-mel", Some(convention));
 }
 
 #[divan::bench(args = ["kaldi", "librosa"])]
 fn mfcc(bencher: Bencher<'_, '_>, convention: &str) {
-    extract(bencher, "mfcc", convention);
+    extract(bencher, "mfcc", Some(convention));
 }
 
 #[divan::bench(args = ["spectrum", "inverse"])]
 fn lpc(bencher: Bencher<'_, '_>, convention: &str) {
-    extract(bencher, "lpc", convention);
+    extract(bencher, "lpc", Some(convention));
+}
+
+#[divan::bench]
+fn modulation(bencher: Bencher<'_, '_>) {
+    extract(bencher, "modulation", None);
 }
 
 #[divan::bench]

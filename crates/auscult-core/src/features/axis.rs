@@ -20,6 +20,8 @@ enum Hertz {
     Unknown,
     /// `len + 1` edges in hertz, ascending.
     Edges(Vec<f64>),
+    /// Edges of carriers in hertz, and edges of the rates that every carrier has one after the other.
+    Modulation { carriers: Vec<f64>, rates: Vec<f64> },
     /// One range for all positions of a part.
     Parts(Vec<AxisPart>),
     /// Axes with their names, one after the other.
@@ -46,6 +48,8 @@ pub enum AxisMeaning {
     Frequency,
     /// A cepstral coefficient: fine structure grows along the axis, hertz do not exist.
     Cepstrum,
+    /// How fast the loudness of a range of frequencies (the carrier) changes: see [`Axis::rates`].
+    Modulation,
     /// Something only the front end knows.
     Other,
 }
@@ -82,6 +86,24 @@ impl Axis {
     /// An axis of `len` positions without a meaning known here.
     pub fn other(len: usize) -> Self {
         Self { meaning: AxisMeaning::Other, level: Level::None, len, hertz: Hertz::Unknown }
+    }
+
+    /// An axis of modulation rates, carrier by carrier, from edges in hertz: carrier `i` covers the
+    /// frequencies `carriers[i]..carriers[i + 1]`, and in each, position `j` covers the rates
+    /// `rates[j]..rates[j + 1]`.
+    ///
+    /// ```
+    /// use auscult_core::features::Axis;
+    ///
+    /// let axis = Axis::modulation(vec![30.0, 500.0, 8000.0], vec![0.5, 1.5, 2.5, 3.0]);
+    /// assert_eq!(axis.len(), 6);
+    /// assert_eq!(axis.hertz(4..5), Some(500.0..8000.0));
+    /// assert_eq!(axis.rates(4..5), Some(1.5..2.5));
+    /// ```
+    pub fn modulation(carriers: Vec<f64>, rates: Vec<f64>) -> Self {
+        let len = carriers.len().saturating_sub(1) * rates.len().saturating_sub(1);
+        let hertz = Hertz::Modulation { carriers, rates };
+        Self { meaning: AxisMeaning::Modulation, level: Level::None, len, hertz }
     }
 
     /// An axis of parts, one after the other.
@@ -124,11 +146,16 @@ impl Axis {
         self.level
     }
 
-    /// The frequencies in hertz that a range of positions covers, if the axis has frequencies.
+    /// The frequencies in hertz that a range of positions covers, if the axis has frequencies; of a
+    /// modulation, those of the carriers.
     pub fn hertz(&self, positions: Range<usize>) -> Option<Range<f64>> {
         match &self.hertz {
             Hertz::Unknown => None,
             Hertz::Edges(edges) => Some(*edges.get(positions.start)?..*edges.get(positions.end)?),
+            Hertz::Modulation { carriers, rates } => {
+                let covered = covered_rows(&positions, rates.len().checked_sub(1)?)?;
+                Some(*carriers.get(covered.start)?..*carriers.get(covered.end)?)
+            }
             Hertz::Joined(_) => {
                 let (_, axis, own) = self.member(&positions)?;
                 axis.hertz(own)
@@ -141,6 +168,28 @@ impl Axis {
                     Some(all.start.min(more.start)..all.end.max(more.end))
                 })
                 .flatten(),
+        }
+    }
+
+    /// The modulation rates in hertz that a range of positions covers, if the axis has them: how many
+    /// times a second the loudness of its carriers rises and falls.
+    pub fn rates(&self, positions: Range<usize>) -> Option<Range<f64>> {
+        match &self.hertz {
+            Hertz::Modulation { rates, .. } => {
+                let bins = rates.len().checked_sub(1)?;
+                let carriers = covered_rows(&positions, bins)?;
+                let (first, last) = match carriers.len() {
+                    1 => (positions.start % bins, (positions.end - 1) % bins),
+                    // The end of one carrier and the start of the next one.
+                    _ => (0, bins - 1),
+                };
+                (positions.end <= self.len).then(|| rates[first]..rates[last + 1])
+            }
+            Hertz::Joined(_) => {
+                let (_, axis, own) = self.member(&positions)?;
+                axis.rates(own)
+            }
+            _ => None,
         }
     }
 
@@ -206,9 +255,45 @@ impl Axis {
     }
 }
 
+/// The rows of `width` positions that a range touches; `None` if there are none.
+fn covered_rows(positions: &Range<usize>, width: usize) -> Option<Range<usize>> {
+    let last = positions.end.checked_sub(1)?;
+    (width > 0 && positions.start <= last).then(|| positions.start / width..last / width + 1)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_modulation_has_two_frequencies() {
+        let modulation =
+            || Axis::modulation(vec![30.0, 500.0, 2000.0, 8000.0], vec![0.5, 1.5, 2.5, 3.0]);
+        let joined = Axis::joined(vec![
+            ("mfcc".to_owned(), Axis::cepstrum(10)),
+            ("modulation".to_owned(), modulation()),
+        ]);
+        let cases = [
+            (0..1, Some(30.0..500.0), Some(0.5..1.5)),
+            (4..6, Some(500.0..2000.0), Some(1.5..3.0)),
+            (2..4, Some(30.0..2000.0), Some(0.5..3.0)),
+            (0..9, Some(30.0..8000.0), Some(0.5..3.0)),
+            (8..10, None, None),
+            (4..4, None, None),
+        ];
+        for (positions, hertz, rates) in cases {
+            let axis = modulation();
+            assert_eq!(axis.hertz(positions.clone()), hertz, "{positions:?}");
+            assert_eq!(axis.rates(positions.clone()), rates, "{positions:?}");
+            let later = positions.start + 10..positions.end + 10;
+            assert_eq!(joined.hertz(later.clone()), hertz, "{positions:?}");
+            assert_eq!(joined.rates(later), rates, "{positions:?}");
+        }
+        assert_eq!(modulation().meaning(), AxisMeaning::Modulation);
+        assert_eq!(modulation().decibels(1.0, 2.0), None);
+        assert_eq!(joined.rates(0..5), None);
+        assert_eq!(Axis::modulation(vec![], vec![]).rates(0..1), None);
+    }
 
     #[test]
     fn hertz_of_a_band_run_from_its_first_edge_to_its_last() {

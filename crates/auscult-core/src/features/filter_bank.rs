@@ -2,7 +2,8 @@
 
 use super::{
     axis::Level,
-    fft::{BatchFft, Pair},
+    butterflies::Pair,
+    fft::BatchFft,
     framing::{Conditioning, Edges, Framing, Window, condition_span},
     lanes::{LANES, Lanes, take_lane},
     logarithm::compress,
@@ -20,12 +21,14 @@ pub(super) enum Compression {
     Decibels,
     /// 10 log10(max(energy, 1e-10)); the caller clips it at 80 dB below the loudest value.
     FlooredDecibels,
+    /// ln(energy + 1e-10).
+    RaisedNaturalLog,
 }
 
 impl Compression {
     pub(super) fn level(self) -> Level {
         match self {
-            Self::NaturalLog => Level::NaturalLogPower,
+            Self::NaturalLog | Self::RaisedNaturalLog => Level::NaturalLogPower,
             Self::Decibels | Self::FlooredDecibels => Level::Decibels,
         }
     }
@@ -38,6 +41,7 @@ impl Compression {
             Self::NaturalLog => compress(energies, 0.0, f32::EPSILON, 1.0),
             Self::Decibels => compress(energies, offset, offset, DECIBELS),
             Self::FlooredDecibels => compress(energies, 0.0, 1e-10, DECIBELS),
+            Self::RaisedNaturalLog => compress(energies, 1e-10, 1e-10, 1.0),
         }
     }
 }
@@ -55,13 +59,15 @@ pub(super) struct Recipe {
     pub(super) mel_scale: MelScale,
     pub(super) mel_bins: usize,
     pub(super) low_hertz: f64,
+    /// Or half the sample rate, where that is lower.
+    pub(super) high_hertz: f64,
     pub(super) compression: Compression,
 }
 
 /// Kaldi expects samples in the range of 16-bit integers.
 pub(super) const INT16_SCALE: f32 = 32_768.0;
 
-/// No front end looks higher than this.
+/// Log-mel and MFCC look no higher than this.
 const HIGHEST_HERTZ: f64 = 8000.0;
 
 impl Recipe {
@@ -76,6 +82,7 @@ impl Recipe {
         mel_scale: MelScale::Kaldi,
         mel_bins: 128,
         low_hertz: 0.0,
+        high_hertz: HIGHEST_HERTZ,
         compression: Compression::NaturalLog,
     };
 
@@ -141,7 +148,7 @@ impl FilterBank {
             ));
         }
         let fft_len = match recipe.conditioning {
-            Conditioning::Plain => framing.frame_len,
+            Conditioning::Plain | Conditioning::AsIs => framing.frame_len,
             Conditioning::Kaldi => framing.frame_len.next_power_of_two(),
         };
         let mut window = recipe.window.coefficients(framing.frame_len);
@@ -149,7 +156,7 @@ impl FilterBank {
             *weight *= recipe.scale;
         }
         window.resize(fft_len, 0.0);
-        let high_hertz = HIGHEST_HERTZ.min(rate / 2.0);
+        let high_hertz = recipe.high_hertz.min(rate / 2.0);
         Ok(Self {
             recipe,
             framing,

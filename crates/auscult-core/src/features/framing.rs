@@ -7,7 +7,7 @@ use auscult_kernels::{Isa, turn};
 use multiversion::multiversion;
 
 use super::{
-    fft::Pair,
+    butterflies::Pair,
     lanes::{LANES, Lanes},
 };
 
@@ -25,6 +25,9 @@ pub(super) enum Edges {
 pub(super) enum Conditioning {
     /// Nothing.
     Plain,
+    /// Nothing, and an offset goes through the transform with the rest: for windows that are not the
+    /// periodic Hann window.
+    AsIs,
     /// Kaldi: the frame's mean is removed, then pre-emphasis 0.97.
     Kaldi,
 }
@@ -137,6 +140,7 @@ impl Conditioning {
                 take(middle, frame);
                 middle
             }
+            Self::AsIs => 0.0,
             Self::Kaldi => {
                 take(mean(frame), frame);
                 // Backwards, so that each sample still sees its unfiltered neighbour; the first
@@ -171,6 +175,10 @@ pub(super) fn condition_span(
             centre(&middles, window, rows);
             middles
         }
+        Conditioning::AsIs => {
+            centre(&[0.0; LANES], window, rows);
+            [0.0; LANES]
+        }
         Conditioning::Kaldi => {
             emphasise(&means(rows), window, rows);
             [0.0; LANES]
@@ -183,7 +191,7 @@ const SUMS: usize = 4;
 
 /// The mean of every frame, summed in f64 in the order of [`mean`].
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
-fn means(rows: &[Lanes]) -> Lanes {
+pub(super) fn means(rows: &[Lanes]) -> Lanes {
     let [mut a, mut b, mut c, mut d] = [[0.0_f64; LANES]; SUMS];
     let (fours, rest) = rows.as_chunks::<SUMS>();
     for four in fours {

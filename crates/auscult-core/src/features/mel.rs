@@ -11,12 +11,14 @@ pub(super) enum MelScale {
     Kaldi,
     /// Slaney's scale, triangles linear in hertz with unit area (librosa's default).
     Slaney,
+    /// Kaldi's formula (HTK's too), triangles linear in hertz with weight 1 at the peak.
+    Htk,
 }
 
 impl MelScale {
     fn to_mel(self, hertz: f64) -> f64 {
         match self {
-            Self::Kaldi => 1127.0 * (hertz / 700.0).ln_1p(),
+            Self::Kaldi | Self::Htk => 1127.0 * (hertz / 700.0).ln_1p(),
             Self::Slaney if hertz < 1000.0 => hertz * 3.0 / 200.0,
             Self::Slaney => 15.0 + (hertz / 1000.0).ln() / slaney_step(),
         }
@@ -24,7 +26,7 @@ impl MelScale {
 
     fn to_hertz(self, mel: f64) -> f64 {
         match self {
-            Self::Kaldi => 700.0 * (mel / 1127.0).exp_m1(),
+            Self::Kaldi | Self::Htk => 700.0 * (mel / 1127.0).exp_m1(),
             Self::Slaney if mel < 15.0 => mel * 200.0 / 3.0,
             Self::Slaney => 1000.0 * ((mel - 15.0) * slaney_step()).exp(),
         }
@@ -65,20 +67,19 @@ impl MelFilters {
         let bin_hertz = f64::from(sample_rate) / fft_len as f64;
         let bins = match scale {
             MelScale::Kaldi => fft_len / 2,
-            MelScale::Slaney => fft_len / 2 + 1,
+            MelScale::Slaney | MelScale::Htk => fft_len / 2 + 1,
         };
         let filters = (0..count)
             .map(|index| {
                 let [left, centre, right] = [0.0, 1.0, 2.0].map(|offset| at(index as f64 + offset));
+                let in_hertz = [left, centre, right].map(|mel| scale.to_hertz(mel));
                 Filter::new(bins, |bin| {
                     let hertz = bin as f64 * bin_hertz;
+                    let [low, peak, high] = in_hertz;
                     match scale {
                         MelScale::Kaldi => triangle(scale.to_mel(hertz), left, centre, right),
-                        MelScale::Slaney => {
-                            let [left, centre, right] =
-                                [left, centre, right].map(|mel| scale.to_hertz(mel));
-                            triangle(hertz, left, centre, right) * 2.0 / (right - left)
-                        }
+                        MelScale::Slaney => triangle(hertz, low, peak, high) * 2.0 / (high - low),
+                        MelScale::Htk => triangle(hertz, low, peak, high),
                     }
                 })
             })
@@ -140,7 +141,7 @@ mod tests {
 
     #[test]
     fn scales_invert_themselves() {
-        for scale in [MelScale::Kaldi, MelScale::Slaney] {
+        for scale in [MelScale::Kaldi, MelScale::Slaney, MelScale::Htk] {
             for hertz in [0.0, 30.0, 999.0, 1000.0, 1001.0, 7900.0] {
                 let back = scale.to_hertz(scale.to_mel(hertz));
                 assert!((back - hertz).abs() < 1e-9, "{scale:?} {hertz} {back}");

@@ -6,6 +6,8 @@
 
 mod axis;
 mod burg;
+mod butterflies;
+mod chirp;
 mod cosine;
 mod ensemble;
 mod fft;
@@ -18,6 +20,7 @@ mod lpc;
 mod mel;
 mod members;
 mod mfcc;
+mod modulation;
 mod registry;
 mod spectrum;
 
@@ -32,6 +35,7 @@ pub use self::{
     lpc::{Lpc, LpcConvention, LpcSettings},
     members::{FORM_SEPARATOR, MemberForms, MemberOptions, MemberSettings, Normalisation},
     mfcc::{Mfcc, MfccConvention, MfccSettings},
+    modulation::{Modulation, ModulationSettings},
     registry::{FrontEndSource, FrontEnds},
 };
 use crate::{
@@ -189,6 +193,8 @@ pub enum FrontEndSettings {
     Mfcc(MfccSettings),
     /// Spectrum of an all-pole model of the whole clip.
     Lpc(LpcSettings),
+    /// How the loudness of frequency bands beats in time.
+    Modulation(ModulationSettings),
 }
 
 impl Default for FrontEndSettings {
@@ -199,13 +205,14 @@ impl Default for FrontEndSettings {
 
 impl FrontEndSettings {
     /// The names [`FrontEndSettings::named`] knows.
-    pub const NAMES: &'static [&'static str] = &["log-mel", "mfcc", "lpc"];
+    pub const NAMES: &'static [&'static str] = &["log-mel", "mfcc", "lpc", "modulation"];
 
     /// A front end by name, with the named convention or its default one.
     ///
     /// # Errors
     ///
-    /// [`Error::UnknownName`] with the known names.
+    /// [`Error::UnknownName`] with the known names, [`Error::Setting`] if a convention is given to a
+    /// front end that has none.
     pub fn named(name: &str, convention: Option<&str>) -> Result<Self> {
         fn parse<T: std::str::FromStr<Err = Error> + Default>(name: Option<&str>) -> Result<T> {
             name.map_or_else(|| Ok(T::default()), str::parse)
@@ -220,6 +227,10 @@ impl FrontEndSettings {
                 convention: parse(convention)?,
                 ..LpcSettings::default()
             })),
+            "modulation" => match convention {
+                None => Ok(Self::Modulation(ModulationSettings::default())),
+                Some(got) => Err(Error::setting("convention of modulation", "none", got)),
+            },
             _ => Err(Error::UnknownName {
                 what: "front end",
                 got: name.to_owned(),
@@ -244,6 +255,7 @@ impl FrontEndSettings {
             "log-mel" => Ok(Self::LogMel(parse(identity)?)),
             "mfcc" => Ok(Self::Mfcc(parse(identity)?)),
             "lpc" => Ok(Self::Lpc(parse(identity)?)),
+            "modulation" => Ok(Self::Modulation(parse(identity)?)),
             other => Self::named(other, None),
         }
     }
@@ -258,6 +270,7 @@ impl FrontEndSettings {
             Self::LogMel(settings) => Arc::new(LogMel::new(settings, length)?),
             Self::Mfcc(settings) => Arc::new(Mfcc::new(settings, length)?),
             Self::Lpc(settings) => Arc::new(Lpc::new(settings, length)?),
+            Self::Modulation(settings) => Arc::new(Modulation::new(settings, length)?),
         })
     }
 }
