@@ -1,6 +1,6 @@
 //! 12. Reasons: which bands differ, by how much, from which reference, as sentences.
 
-use std::ops::Range;
+use std::{fmt, ops::Range};
 
 use serde::Serialize;
 
@@ -42,8 +42,15 @@ pub struct BandReason {
     /// The reference that is closest in this band; `None` where nothing is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reference: Option<Provenance>,
+    /// How far above its normal it is in deviations of its member, where several front ends score
+    /// together.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deviations: Option<f64>,
     /// Level against that reference, part by part, where features have a level.
     pub levels: Vec<LevelDifference>,
+    /// The modulation that differs most from that reference, where features are modulations.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub modulation: Option<ModulationDifference>,
     /// All of this in a sentence.
     pub sentence: String,
 }
@@ -57,14 +64,29 @@ pub struct LevelDifference {
     pub decibels: f64,
 }
 
+/// How much stronger or weaker the loudness of a part of the spectrum rises and falls at one rate than in
+/// the closest reference.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ModulationDifference {
+    /// The part of the spectrum, in hertz.
+    pub hertz: Range<f64>,
+    /// How many times a second, in hertz.
+    pub rate: f64,
+    /// The modulation over that of the reference; infinite if that has none.
+    pub times: f64,
+}
+
 /// The most parts a band is described in.
 const PARTS: usize = 6;
 
 /// A band is said to differ from this many times the normal distance on.
 const NOTABLE: f64 = 1.5;
 
+/// A band of an ensemble is said to differ from this many deviations of its member on.
+const NOTABLE_DEVIATIONS: f64 = 2.0;
+
 /// Level differences smaller than this are not mentioned.
-const AUDIBLE_DECIBELS: f64 = 1.0;
+pub(crate) const AUDIBLE_DECIBELS: f64 = 1.0;
 
 impl Explanation {
     /// Explains a score of `model` for the clip it was computed from. `axis` is the front end's.
@@ -74,22 +96,32 @@ impl Explanation {
         let mut bands: Vec<BandReason> = Vec::new();
         for view in &scored.score.views {
             for (band, (score, positions)) in view.bands.iter().zip(layout.bands()).enumerate() {
-                let normal = model.detector().typical_band_score(view.view, band);
-                let vectors = (
-                    clip.view(view.view).unwrap_or_default(),
-                    model.references().vector(view.view, score.reference).unwrap_or_default(),
-                );
+                let detector = model.detector();
+                let normal = detector.typical_band_score(view.view, band);
+                let compared = Compared {
+                    axis,
+                    positions: positions.clone(),
+                    clip: clip.view(view.view).unwrap_or_default(),
+                    reference: model
+                        .references()
+                        .vector(view.view, score.reference)
+                        .unwrap_or_default(),
+                    weights: detector.band_weights(view.view, band),
+                };
+                let times_normal = normal.filter(|&normal| normal > 0.0).map(|n| score.value / n);
                 let mut reason = BandReason {
-                    view: view.view,
+                    view: beam.view_of(view.view, band),
                     band,
                     positions: axis.own_positions(positions.clone()),
                     part: part_name(beam.member_of(band), axis, positions.clone()),
                     hertz: axis.hertz(positions.clone()),
                     score: score.value,
-                    times_normal: normal.filter(|&normal| normal > 0.0).map(|n| score.value / n),
+                    times_normal,
+                    deviations: detector.deviations(band, times_normal),
                     reference: (score_of == ScoreOf::Distance)
                         .then(|| model.references().provenance()[score.reference].clone()),
-                    levels: level_differences(axis, positions.clone(), vectors),
+                    levels: compared.levels().collect(),
+                    modulation: compared.modulation(),
                     sentence: String::new(),
                 };
                 reason.sentence = reason.describe(score_of);
@@ -104,7 +136,7 @@ impl Explanation {
     /// The sentences worth reading: of bands that differ, or of the furthest one if none does.
     /// Where nothing is compared, a band with no more error than normal is not a reason.
     pub fn sentences(&self) -> impl Iterator<Item = &str> {
-        let notable = self.bands.iter().filter(|band| band.weight() >= NOTABLE).count().max(1);
+        let notable = self.bands.iter().filter(|band| band.is_notable()).count().max(1);
         let reasons = self.bands.iter().take(notable).filter(|band| band.is_reason());
         reasons.map(|band| band.sentence.as_str())
     }
@@ -122,8 +154,14 @@ impl BandReason {
         self.reference.is_some() || self.times_normal.is_none_or(|times| times >= SMALLEST_ERROR)
     }
 
+    /// What bands are ordered by.
     fn weight(&self) -> f64 {
-        self.times_normal.unwrap_or(self.score)
+        self.deviations.or(self.times_normal).unwrap_or(self.score)
+    }
+
+    fn is_notable(&self) -> bool {
+        let bound = if self.deviations.is_some() { NOTABLE_DEVIATIONS } else { NOTABLE };
+        self.weight() >= bound
     }
 
     fn describe(&self, score_of: ScoreOf) -> String {
@@ -141,10 +179,13 @@ impl BandReason {
         let reference = show_reference(reference);
         let mut sentence =
             format!("{} ({view}) is {far} from the closest reference, {reference}", self.name());
+        if let Some(modulation) = &self.modulation {
+            return format!("{sentence}: {modulation}.");
+        }
         let mut loudest: Vec<&LevelDifference> =
             self.levels.iter().filter(|part| part.decibels.abs() >= AUDIBLE_DECIBELS).collect();
         loudest.sort_by(|a, b| b.decibels.abs().total_cmp(&a.decibels.abs()));
-        let parts: Vec<String> = loudest.iter().take(3).map(|part| part.describe()).collect();
+        let parts: Vec<String> = loudest.iter().take(3).map(ToString::to_string).collect();
         if !parts.is_empty() {
             sentence = format!("{sentence}: {}", parts.join(", "));
         } else if !self.levels.is_empty() {
@@ -156,11 +197,95 @@ impl BandReason {
     }
 }
 
-impl LevelDifference {
-    fn describe(&self) -> String {
+impl fmt::Display for LevelDifference {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let side = if self.decibels >= 0.0 { "louder" } else { "quieter" };
-        let at = self.hertz.as_ref().map(|hertz| format!(" at {}", show_hertz(hertz)));
-        format!("{:.1} dB {side}{}", self.decibels.abs(), at.unwrap_or_default())
+        write!(formatter, "{:.1} dB {side}", self.decibels.abs())?;
+        self.hertz.as_ref().map_or(Ok(()), |hertz| write!(formatter, " at {}", HertzText(hertz)))
+    }
+}
+
+impl fmt::Display for ModulationDifference {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { hertz, rate, times } = self;
+        let hertz = HertzText(hertz);
+        let closest = "the closest normal clip";
+        if *times > MOST_TIMES {
+            write!(formatter, "{hertz} now beats {rate:.0} times a second, not at all in {closest}")
+        } else if *times >= 1.0 {
+            write!(
+                formatter,
+                "{hertz} now beats {rate:.0} times a second, {times:.1} times more than in {closest}"
+            )
+        } else if *times < 1.0 / MOST_TIMES {
+            write!(formatter, "{hertz} no longer beats {rate:.0} times a second, as in {closest}")
+        } else {
+            let less = 1.0 / times;
+            write!(
+                formatter,
+                "{hertz} beats {rate:.0} times a second, {less:.1} times less than in {closest}"
+            )
+        }
+    }
+}
+
+/// Beyond this many times, a modulation has come or gone.
+const MOST_TIMES: f64 = 100.0;
+
+/// One band of a clip beside the same of a reference.
+pub(crate) struct Compared<'a> {
+    pub(crate) axis: &'a Axis,
+    pub(crate) positions: Range<usize>,
+    pub(crate) clip: &'a [f32],
+    pub(crate) reference: &'a [f32],
+    /// What the band's distance multiplies each position with; `None` if they all count the same.
+    pub(crate) weights: Option<&'a [f64]>,
+}
+
+impl Compared<'_> {
+    /// Mean level difference in equal parts of the band; of a band without levels, in the same
+    /// frequencies of another front end that has them.
+    pub(crate) fn levels(&self) -> impl Iterator<Item = LevelDifference> {
+        let hertz = self.axis.hertz(self.positions.clone());
+        let positions = self.axis.levelled(&self.positions, hertz.as_ref()).unwrap_or(0..0);
+        let parts = PARTS.min(positions.len());
+        let edge = move |part: usize| positions.start + positions.len() * part / parts;
+        (0..parts).filter_map(move |part| {
+            let range = edge(part)..edge(part + 1);
+            let difference = |at: usize| {
+                self.axis.decibels_at(at, *self.clip.get(at)?, *self.reference.get(at)?)
+            };
+            let sum: Option<f64> = range.clone().map(difference).sum();
+            let decibels = sum? / range.len() as f64;
+            let hertz = self.axis.hertz(range);
+            decibels.is_finite().then_some(LevelDifference { hertz, decibels })
+        })
+    }
+
+    /// The modulation that adds most to the band's distance.
+    pub(crate) fn modulation(&self) -> Option<ModulationDifference> {
+        self.axis.rates(self.positions.clone())?;
+        let values = |of: &'_ [f32], at: usize| of.get(at).copied().map(f64::from);
+        let length = |of: &[f32]| {
+            let squares = of.get(self.positions.clone())?.iter().map(|v| f64::from(*v).powi(2));
+            Some(squares.sum::<f64>().sqrt()).filter(|&length| length > 0.0)
+        };
+        let (clip_length, reference_length) = (length(self.clip)?, length(self.reference)?);
+        let share = |at: usize| {
+            let weight = self.weights.and_then(|weights| weights.get(at - self.positions.start));
+            let clip = values(self.clip, at)? / clip_length;
+            let reference = values(self.reference, at)? / reference_length;
+            Some(((clip - reference) * weight.copied().unwrap_or(1.0)).powi(2))
+        };
+        let shares = self.positions.clone().filter_map(|at| Some((share(at)?, at)));
+        let (_, at) = shares.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+        let rates = self.axis.rates(at..at + 1)?;
+        let (clip, reference) = (values(self.clip, at)?, values(self.reference, at)?);
+        Some(ModulationDifference {
+            hertz: self.axis.hertz(at..at + 1)?,
+            rate: f64::midpoint(rates.start, rates.end),
+            times: if reference > 0.0 { clip / reference } else { f64::INFINITY },
+        })
     }
 }
 
@@ -194,24 +319,6 @@ fn part_name(member: Option<&MemberSettings>, axis: &Axis, positions: Range<usiz
     std::iter::once(label.as_str()).chain(own).collect::<Vec<_>>().join(" ")
 }
 
-/// Mean level difference in equal parts of a band.
-fn level_differences(
-    axis: &Axis,
-    positions: Range<usize>,
-    (clip, reference): (&[f32], &[f32]),
-) -> Vec<LevelDifference> {
-    let parts = PARTS.min(positions.len());
-    let edge = |part: usize| positions.start + positions.len() * part / parts;
-    let differences = (0..parts).map(|part| {
-        let range = edge(part)..edge(part + 1);
-        let sum: Option<f64> =
-            range.clone().map(|at| axis.decibels(*clip.get(at)?, *reference.get(at)?)).sum();
-        let decibels = sum? / range.len() as f64;
-        decibels.is_finite().then(|| LevelDifference { hertz: axis.hertz(range), decibels })
-    });
-    differences.collect::<Option<Vec<_>>>().unwrap_or_default()
-}
-
 fn summarise(scored: &ScoredClip, bands: &[BandReason], score_of: ScoreOf) -> String {
     let verdict = match scored.verdict {
         Verdict::Normal => "The clip sounds normal",
@@ -232,10 +339,20 @@ fn summarise(scored: &ScoredClip, bands: &[BandReason], score_of: ScoreOf) -> St
 }
 
 fn show_hertz(hertz: &Range<f64>) -> String {
-    if hertz.end < 1000.0 {
-        format!("{:.0}-{:.0} Hz", hertz.start, hertz.end)
-    } else {
-        format!("{:.2}-{:.2} kHz", hertz.start / 1000.0, hertz.end / 1000.0)
+    HertzText(hertz).to_string()
+}
+
+/// A range of frequencies as people read it.
+pub(crate) struct HertzText<'a>(pub(crate) &'a Range<f64>);
+
+impl fmt::Display for HertzText<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hertz = self.0;
+        if hertz.end < 1000.0 {
+            write!(formatter, "{:.0}-{:.0} Hz", hertz.start, hertz.end)
+        } else {
+            write!(formatter, "{:.2}-{:.2} kHz", hertz.start / 1000.0, hertz.end / 1000.0)
+        }
     }
 }
 

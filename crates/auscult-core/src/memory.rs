@@ -313,7 +313,9 @@ impl BandMemory {
         let mapped = (metric == Metric::Scaled).then(|| {
             let map = map.unwrap_or_else(|| ScaledMap::of(band.len(), rows.iter().copied()));
             let mut values = Vec::with_capacity(rows.len() * band.len());
-            rows.iter().for_each(|row| map.append(row, &mut values));
+            for row in &rows {
+                map.append(row, &mut values);
+            }
             Mapped { map, rows: values }
         });
         Self { band, metric, factors, mapped }

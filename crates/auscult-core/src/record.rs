@@ -8,8 +8,12 @@ use std::{
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
 use crate::{
-    ClipCondition, ClipQuality, Explanation, Model, ScoreOf, ScoredClip, Verdict,
-    alarm::AlarmState, features::Axis, names::named_choices, quality::Remark,
+    ClipCondition, ClipQuality, ClipVectors, Explanation, Model, ScoreOf, ScoredClip, Verdict,
+    alarm::AlarmState,
+    explain::{AUDIBLE_DECIBELS, Compared, LevelDifference},
+    features::Axis,
+    names::named_choices,
+    quality::Remark,
 };
 
 /// The version of the record's JSON form; it grows when a key changes its meaning or goes away.
@@ -256,9 +260,28 @@ impl Serialize for ClipRecord {
 /// without explaining every band.
 #[derive(Debug, Clone)]
 pub struct BandNames {
-    /// By view, then by band: the name, and what is normal there.
-    bands: Vec<Vec<(String, Option<f64>)>>,
+    /// By view, then by band.
+    bands: Vec<Vec<NamedBand>>,
     score_of: ScoreOf,
+    axis: Axis,
+}
+
+#[derive(Debug, Clone)]
+struct NamedBand {
+    name: String,
+    /// What is normal there.
+    typical: Option<f64>,
+}
+
+/// A band of a scored clip.
+struct FoundBand<'a> {
+    view: usize,
+    band: usize,
+    name: &'a str,
+    /// How many times its normal it scores.
+    times: Option<f64>,
+    /// What bands are ordered by.
+    weight: f64,
 }
 
 /// An error this many times its normal is a reason, also when it is rounded.
@@ -272,28 +295,32 @@ impl BandNames {
             let band = |(band, positions): (usize, &std::ops::Range<usize>)| {
                 let typical = model.detector().typical_band_score(view, band);
                 let name = crate::explain::band_name(beam.member_of(band), axis, positions);
-                (name, typical.filter(|&typical| typical > 0.0))
+                NamedBand { name, typical: typical.filter(|&typical| typical > 0.0) }
             };
             beam.layout().bands().iter().enumerate().map(band).collect()
         });
-        Self { bands: bands.collect(), score_of: beam.settings().score_of }
+        Self { bands: bands.collect(), score_of: beam.settings().score_of, axis: axis.clone() }
     }
 
-    /// Writes reason and band into a scored record, in its own buffers.
-    pub fn describe(&self, record: &mut ClipRecord) {
+    /// Writes reason and band into a scored record, in its own buffers. `clip` is what `model` scored.
+    pub fn describe(&self, model: &Model, clip: &ClipVectors, record: &mut ClipRecord) {
         record.reason.clear();
         let most = record.differs_most.take();
         let Some(scored) = &record.scored else { return };
-        let furthest = self.furthest(scored);
+        let furthest = self.furthest(model, scored);
         record.reason.push_str(match scored.verdict {
             Verdict::Normal => "sounds normal",
             Verdict::Anomalous => "does not sound normal",
             Verdict::Undecided => "too few normal clips to decide",
         });
-        let Some((name, times)) = furthest else {
+        let Some(found) = furthest else {
             record.reason.push_str("; no band has more error than normal");
             return;
         };
+        if scored.verdict != Verdict::Normal && self.score_of == ScoreOf::Distance {
+            self.compare(model, clip, scored, &found, &mut record.reason);
+        }
+        let FoundBand { name, times, .. } = found;
         let mut most = most.unwrap_or_default();
         most.clear();
         most.push_str(name);
@@ -307,22 +334,57 @@ impl BandNames {
         record.differs_most = Some(most);
     }
 
-    /// The band that is furthest from its normal, with how many times; `None` if none can be why a
-    /// clip scored as it did.
-    fn furthest(&self, scored: &ScoredClip) -> Option<(&str, Option<f64>)> {
-        let mut furthest: Option<(f64, &str, Option<f64>)> = None;
-        for (view, bands) in scored.score.views.iter().zip(&self.bands) {
-            for (score, (name, typical)) in view.bands.iter().zip(bands) {
+    /// What is heard in a band: the modulation that grew, or how much louder or quieter it is, against
+    /// the closest normal clip.
+    fn compare(
+        &self,
+        model: &Model,
+        clip: &ClipVectors,
+        scored: &ScoredClip,
+        found: &FoundBand<'_>,
+        reason: &mut String,
+    ) {
+        let (beam, view) = (model.detector().beam(), scored.score.views[found.view].view);
+        let nearest = scored.score.views[found.view].bands[found.band].reference;
+        let compared = Compared {
+            axis: &self.axis,
+            positions: beam.layout().bands()[found.band].clone(),
+            clip: clip.view(view).unwrap_or_default(),
+            reference: model.references().vector(view, nearest).unwrap_or_default(),
+            weights: model.detector().band_weights(view, found.band),
+        };
+        // Writing to a text cannot fail.
+        if let Some(modulation) = compared.modulation() {
+            let _ = write!(reason, "; {modulation}");
+            return;
+        }
+        let most = |a: &LevelDifference, b: &LevelDifference| {
+            a.decibels.abs().total_cmp(&b.decibels.abs())
+        };
+        let loudest = compared.levels().max_by(most);
+        if let Some(level) = loudest.filter(|level| level.decibels.abs() >= AUDIBLE_DECIBELS) {
+            let _ = write!(reason, "; {level} than in the closest normal clip");
+        }
+    }
+
+    /// The band that is furthest from its normal; `None` if none can be why a clip scored as it did.
+    fn furthest(&self, model: &Model, scored: &ScoredClip) -> Option<FoundBand<'_>> {
+        let mut furthest: Option<FoundBand<'_>> = None;
+        for (view, (score, bands)) in scored.score.views.iter().zip(&self.bands).enumerate() {
+            for (band, (score, NamedBand { name, typical })) in
+                score.bands.iter().zip(bands).enumerate()
+            {
                 let times = typical.map(|typical| score.value / typical);
-                let weight = times.unwrap_or(score.value);
-                if furthest.is_none_or(|(most, ..)| weight.total_cmp(&most).is_gt()) {
-                    furthest = Some((weight, name, times));
+                let deviations = model.detector().deviations(band, times);
+                let weight = deviations.or(times).unwrap_or(score.value);
+                if furthest.as_ref().is_none_or(|most| weight.total_cmp(&most.weight).is_gt()) {
+                    furthest = Some(FoundBand { view, band, name, times, weight });
                 }
             }
         }
-        let (_, name, times) = furthest?;
-        let is_reason =
-            self.score_of == ScoreOf::Distance || times.is_none_or(|times| times >= SMALLEST_ERROR);
-        is_reason.then_some((name, times))
+        furthest.filter(|found| {
+            self.score_of == ScoreOf::Distance
+                || found.times.is_none_or(|times| times >= SMALLEST_ERROR)
+        })
     }
 }

@@ -33,7 +33,9 @@ impl ScaledMap {
                 *centre += f64::from(value) * factor;
             }
         }
-        centres.iter_mut().for_each(|centre| *centre /= count);
+        for centre in &mut centres {
+            *centre /= count;
+        }
         let mut variances = vec![0.0; width];
         for row in rows {
             let factor = unit_factor(row);
@@ -42,7 +44,9 @@ impl ScaledMap {
                 *variance += offset * offset;
             }
         }
-        variances.iter_mut().for_each(|variance| *variance /= count);
+        for variance in &mut variances {
+            *variance /= count;
+        }
         let mean = variances.iter().sum::<f64>() / width.max(1) as f64;
         let weight = |variance: f64| {
             let softened = variance + SOFTENING * mean;

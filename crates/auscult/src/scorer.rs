@@ -115,7 +115,7 @@ pub(crate) fn score_into(
     } else {
         worker.score = record.scored.take().map(|scored| scored.score).or(worker.score.take());
     }
-    machine.names().describe(record);
+    machine.names().describe(model, &worker.vectors, record);
     if record.scored.is_none() {
         use std::fmt::Write;
         // Writing to a text cannot fail.

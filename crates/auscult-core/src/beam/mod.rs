@@ -365,11 +365,16 @@ impl FittedBeam {
         scores.map(|(score, by)| by.apply(score, ensemble.standardise)).collect()
     }
 
-    /// The deviation of log scores that a band's member is measured by; 1 for a single front end.
-    pub(crate) fn deviation_of(&self, band: usize) -> f64 {
-        let member = self.beam.members.iter().position(|bands| bands.contains(&band));
-        let by = member.and_then(|member| self.standardisation.get(member));
-        by.map_or(1.0, |by| by.deviation)
+    /// How far a band that scores `times` its normal is above it, in deviations of its member's log
+    /// scores; `None` for a single front end.
+    pub(crate) fn deviations(&self, band: usize, times: Option<f64>) -> Option<f64> {
+        let member = self.beam.members.iter().position(|bands| bands.contains(&band))?;
+        Some(times?.ln() / self.standardisation.get(member)?.deviation)
+    }
+
+    /// What the scaled distance multiplies each position of a band with; `None` for other distances.
+    pub(crate) fn band_weights(&self, view: View, band: usize) -> Option<&[f64]> {
+        Some(self.band(view, band)?.memory().map()?.parts().1)
     }
 
     /// What a model file holds of an ensemble's members.

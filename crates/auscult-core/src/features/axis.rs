@@ -214,6 +214,39 @@ impl Axis {
         self.member(&positions).map_or(positions, |(_, _, own)| own)
     }
 
+    /// Positions of a range whose values have a level and stand for these frequencies: those of the
+    /// range itself where they do, otherwise those of the first joined axis that has levels. `None` if
+    /// there are none.
+    pub(crate) fn levelled(
+        &self,
+        positions: &Range<usize>,
+        hertz: Option<&Range<f64>>,
+    ) -> Option<Range<usize>> {
+        if self.level_of(positions) != Level::None {
+            return Some(positions.clone());
+        }
+        let Hertz::Joined(members) = &self.hertz else { return None };
+        let mut start = 0;
+        members.iter().find_map(|(_, axis)| {
+            let begins = start;
+            start += axis.len();
+            let Hertz::Edges(edges) = &axis.hertz else { return None };
+            if axis.level == Level::None {
+                return None;
+            }
+            let Some(hertz) = hertz else { return Some(begins..start) };
+            let touches = |at: &usize| edges[*at] < hertz.end && edges[*at + 1] > hertz.start;
+            let first = (0..axis.len()).find(touches)?;
+            let last = (0..axis.len()).rfind(touches)?;
+            Some(begins + first..begins + last + 1)
+        })
+    }
+
+    /// How the values of a range of positions relate to sound level.
+    fn level_of(&self, positions: &Range<usize>) -> Level {
+        self.member(positions).map_or(self.level, |(_, axis, _)| axis.level)
+    }
+
     /// The joined axis a range of positions lies in, and where in it.
     fn member(&self, positions: &Range<usize>) -> Option<(&str, &Self, Range<usize>)> {
         let Hertz::Joined(members) = &self.hertz else { return None };
@@ -244,13 +277,25 @@ impl Axis {
 
     /// The difference in decibels between two values at one position, if values have a level.
     pub fn decibels(&self, value: f32, reference: f32) -> Option<f64> {
+        self.level.decibels(value, reference)
+    }
+
+    /// The same at a position of a joined axis.
+    pub(crate) fn decibels_at(&self, position: usize, value: f32, reference: f32) -> Option<f64> {
+        self.level_of(&(position..position + 1)).decibels(value, reference)
+    }
+}
+
+impl Level {
+    /// The difference in decibels between two values.
+    fn decibels(self, value: f32, reference: f32) -> Option<f64> {
         let (value, reference) = (f64::from(value), f64::from(reference));
-        match self.level {
-            Level::NaturalLogPower => Some((value - reference) * 10.0 / std::f64::consts::LN_10),
-            Level::Decibels => Some(value - reference),
-            Level::Magnitude => Some(20.0 * (value / reference).log10()),
-            Level::InverseMagnitude => Some(20.0 * (reference / value).log10()),
-            Level::None => None,
+        match self {
+            Self::NaturalLogPower => Some((value - reference) * 10.0 / std::f64::consts::LN_10),
+            Self::Decibels => Some(value - reference),
+            Self::Magnitude => Some(20.0 * (value / reference).log10()),
+            Self::InverseMagnitude => Some(20.0 * (reference / value).log10()),
+            Self::None => None,
         }
     }
 }
