@@ -82,6 +82,14 @@ pub enum Error {
         /// The known ones.
         known: String,
     },
+    /// A member of an ensemble is written wrongly.
+    #[error("{member}: {reason}")]
+    Member {
+        /// The member.
+        member: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// A normalisation was given to a front end that stands alone.
     #[error(
         "{name}: @raw and @ldn are for members, where + joins several, such as ced@raw+ced@ldn; one front end \

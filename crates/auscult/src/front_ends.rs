@@ -4,15 +4,15 @@ use std::{path::PathBuf, sync::Arc};
 
 use auscult_autoencoder::{AutoencoderFrontEnd, Form, SpectrogramFrontEnd};
 use auscult_core::{
-    ClipLength, FrontEnd, FrontEndIdentity, FrontEndSettings, Model,
+    BeamSettings, ClipLength, FrontEnd, FrontEndIdentity, FrontEndSettings, Method, Model,
     features::{
         Axis, Ensemble, FORM_SEPARATOR, FrontEndSource, FrontEnds as Registry, MemberForms,
-        Normalisation, SEPARATOR,
+        SEPARATOR,
     },
 };
 use auscult_encoders::{Bundled, EncoderFrontEnd, EncoderLibrary, EncoderRequest};
 
-use crate::{Error, Result};
+use crate::{Error, Result, members::MemberSpec};
 
 /// A front end as users name it.
 ///
@@ -28,8 +28,9 @@ use crate::{Error, Result};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrontEndSpec {
-    /// `log-mel`, `mfcc`, `lpc`, the name of an encoder, or several with `+` between them. A member's convention
-    /// follows a colon, its normalisation an `@`: `ced:layer-6@raw+mfcc`.
+    /// `log-mel`, `mfcc`, `lpc`, `modulation`, the name of an encoder, or several with `+` between them. A member's
+    /// convention follows a colon, its normalisation an `@`: `ced:layer-6@raw+mfcc`. Members that compare in ways of
+    /// their own say so in parentheses: see [`MemberSpec`].
     pub name: String,
     /// Which form of the front end; `None` for the usual one.
     pub convention: Option<String>,
@@ -41,6 +42,15 @@ impl FrontEndSpec {
     /// A front end in its usual form.
     pub fn of(name: impl Into<String>) -> Self {
         Self { name: name.into(), convention: None, encoder: EncoderRequest::default() }
+    }
+
+    /// The front ends it names.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Member`] if one cannot be read.
+    pub fn members(&self) -> Result<Vec<MemberSpec>> {
+        MemberSpec::parse_all(&self.name)
     }
 }
 
@@ -102,27 +112,58 @@ impl FrontEnds {
     pub fn named(&self, spec: &FrontEndSpec, length: ClipLength) -> Result<Arc<dyn FrontEnd>> {
         let FrontEndSpec { name, convention, encoder } = spec;
         self.refuse_unused_file(name, name)?;
-        if !name.contains(SEPARATOR) {
-            if name.contains(FORM_SEPARATOR) {
+        let members = spec.members()?;
+        if let [only] = members.as_slice() {
+            if only.normalisation.is_some() {
                 return Err(Error::FormOfOne { name: name.clone() });
             }
-            return self.one(name, convention.as_deref(), encoder, length);
+            if only.options.is_none() {
+                return self.one(name, convention.as_deref(), encoder, length);
+            }
+            let own = only.convention.as_deref().or(convention.as_deref());
+            return self.one(&only.front_end, own, encoder, length);
         }
         if convention.is_some() {
             return Err(Error::ConventionOfSeveral);
         }
-        let members: Vec<Member<'_>> =
-            name.split(SEPARATOR).map(Member::parse).collect::<Result<_>>()?;
-        let has_encoder = members.iter().any(|member| EncoderLibrary::knows(member.name));
-        if !has_encoder && *encoder != EncoderRequest::default() {
+        let is_encoder = |member: &MemberSpec| EncoderLibrary::knows(&member.front_end);
+        if !members.iter().any(is_encoder) && *encoder != EncoderRequest::default() {
             return Err(Error::NotAnEncoder { name: name.clone() });
         }
         let none = EncoderRequest::default();
-        let members = members.into_iter().map(|member| {
-            let encoder = if EncoderLibrary::knows(member.name) { encoder } else { &none };
-            Ok((self.one(member.name, member.convention, encoder, length)?, member.normalisation))
+        let is_stacked = members.iter().any(|member| member.options.is_some());
+        let made = members.into_iter().map(|member| {
+            let encoder = if is_encoder(&member) { encoder } else { &none };
+            let convention = member.convention.as_deref();
+            Ok((self.one(&member.front_end, convention, encoder, length)?, member))
         });
-        Ok(MemberForms::join(members.collect::<Result<_>>()?)?)
+        let made: Vec<(Arc<dyn FrontEnd>, MemberSpec)> = made.collect::<Result<_>>()?;
+        if !is_stacked {
+            let forms = made.into_iter().map(|(made, member)| (made, member.normalisation));
+            return Ok(MemberForms::join(forms.collect())?);
+        }
+        let stacked = made.into_iter().map(|(made, member)| {
+            let options = member.member_options(&*made);
+            (made, options)
+        });
+        Ok(MemberForms::stack(stacked.collect())?)
+    }
+
+    /// How a front end made from `spec` compares unless somebody says otherwise: as its members say,
+    /// or as the paper does.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Member`] if the members cannot be read.
+    pub fn usual_detector(
+        &self,
+        spec: &FrontEndSpec,
+        front_end: &dyn FrontEnd,
+    ) -> Result<BeamSettings> {
+        match spec.members()?.as_slice() {
+            [only] => Ok(only.detector(front_end)),
+            _ => Ok(BeamSettings::paper(Method::AdaBeam, front_end)),
+        }
     }
 
     /// A single front end by name.
@@ -204,11 +245,16 @@ impl FrontEnds {
             return axis(identity, model.references().axis_len());
         };
         let names = Ensemble::member_names(&members);
-        let axes = names
-            .into_iter()
-            .zip(members.iter().zip(ensemble.parts()))
-            .map(|(name, (member, part))| Ok((name, axis(member, part.len())?)));
-        Ok(Axis::joined(axes.collect::<Result<_>>()?))
+        let stacked = identity.stacked_views()?;
+        let mut axes = Vec::new();
+        for (at, (name, (member, part))) in
+            names.into_iter().zip(members.iter().zip(ensemble.parts())).enumerate()
+        {
+            let views = stacked.as_ref().and_then(|views| views.get(at)).map_or(1, Vec::len).max(1);
+            let one = axis(member, part.len() / views)?;
+            axes.extend(std::iter::repeat_n((name, one), views));
+        }
+        Ok(Axis::joined(axes))
     }
 
     /// Refuses a file with weights where `names`, separated by +, have no encoder: figures would pass for those of its
@@ -219,7 +265,7 @@ impl FrontEnds {
     /// [`Error::UnusedEncoderFile`], which calls the front end `what`.
     pub fn refuse_unused_file(&self, what: &str, names: &str) -> Result<()> {
         let is_encoder = |member: &str| {
-            let end = member.find([':', FORM_SEPARATOR]).unwrap_or(member.len());
+            let end = member.find([':', '(', FORM_SEPARATOR]).unwrap_or(member.len());
             EncoderLibrary::knows(member[..end].trim())
         };
         match self.file.as_ref().filter(|_| !names.split(SEPARATOR).any(is_encoder)) {
@@ -251,27 +297,6 @@ fn bundled() -> Vec<Bundled> {
 #[cfg(not(feature = "ced-tiny"))]
 fn bundled() -> Vec<Bundled> {
     Vec::new()
-}
-
-/// A member of an ensemble as users name it.
-struct Member<'a> {
-    name: &'a str,
-    convention: Option<&'a str>,
-    normalisation: Option<Normalisation>,
-}
-
-impl<'a> Member<'a> {
-    fn parse(text: &'a str) -> Result<Self> {
-        let (rest, normalisation) = match text.trim().split_once(FORM_SEPARATOR) {
-            Some((rest, form)) => (rest, Some(form.parse()?)),
-            None => (text.trim(), None),
-        };
-        let (name, convention) = match rest.split_once(':') {
-            Some((name, convention)) => (name, Some(convention)),
-            None => (rest, None),
-        };
-        Ok(Self { name, convention, normalisation })
-    }
 }
 
 /// The layer a convention of an encoder names, such as `layer-6`.

@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, num::NonZeroUsize, sync::Arc};
 
 use crate::{
-    ClipRules, Error, FrontEndSpec, FrontEnds, Learned, LeftOut, LeftOutReason, Machine, Reading,
-    Result, Sources,
+    ClipRules, Error, FrontEndSpec, FrontEnds, Learned, LeftOut, LeftOutReason, Machine, Preset,
+    Reading, Result, Sources,
     input_quality::QualityTally,
     learned::TrainingDoubt,
     reading::{JudgedClip, Piece, Threads, Worker},
@@ -37,6 +37,8 @@ pub struct Learn {
     pub rules: ClipRules,
     /// Whether folders whose names look like labels are labels.
     pub label_folders: LabelFolders,
+    /// What sound is turned into and how it is compared, unless `front_end` or `method` say so.
+    pub preset: Preset,
     /// What sound is turned into.
     pub front_end: FrontEndChoice,
     /// Where front ends come from.
@@ -64,7 +66,9 @@ pub struct Learn {
 /// What sound is turned into.
 #[derive(Debug, Clone)]
 pub enum FrontEndChoice {
-    /// A front end by name.
+    /// That of the preset.
+    OfPreset,
+    /// A front end by name; how it is compared is then said by the method, not by the preset.
     Named(FrontEndSpec),
     /// One of the caller's own, for the clip settings of [`Learn`].
     Custom(Arc<dyn FrontEnd>),
@@ -74,7 +78,8 @@ pub enum FrontEndChoice {
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum LearnMethod {
-    /// Comparing with references in the usual way of the front end: AdaBEAM where it has two views, otherwise BEAM.
+    /// Comparing with references in the usual way of the front end: as its members or the preset say, otherwise AdaBEAM
+    /// where it has two views and BEAM where it has one.
     Usual,
     /// Comparing with references in this way.
     Compare(BeamSettings),
@@ -102,7 +107,8 @@ impl Default for Learn {
             hop_seconds: None,
             rules: ClipRules::field(),
             label_folders: LabelFolders::default(),
-            front_end: FrontEndChoice::Named(FrontEndSpec::default()),
+            preset: Preset::default(),
+            front_end: FrontEndChoice::OfPreset,
             front_ends: FrontEnds::standard(),
             method: LearnMethod::Usual,
             max_references: None,
@@ -132,32 +138,53 @@ impl Learn {
         self
     }
 
-    /// The front end, for clips of this length.
-    fn front_end(&self) -> Result<Arc<dyn FrontEnd>> {
-        match (&self.method, &self.front_end) {
-            (LearnMethod::Autoencoder(settings), _) => {
-                let form = settings.training.form;
-                Ok(Arc::new(SpectrogramFrontEnd::new(form, self.clip.check()?)?))
-            }
-            (_, FrontEndChoice::Named(spec)) => self.front_ends.named(spec, self.clip.check()?),
-            (_, FrontEndChoice::Custom(front_end)) => Ok(Arc::clone(front_end)),
-        }
+    /// Learning with another preset.
+    #[must_use]
+    pub fn with_preset(mut self, preset: Preset) -> Self {
+        self.preset = preset;
+        self.front_end = FrontEndChoice::OfPreset;
+        self
     }
 
-    fn detector(&self, front_end: &dyn FrontEnd) -> BeamSettings {
-        match &self.method {
-            LearnMethod::Compare(settings) => settings.clone(),
-            // On a front end with one view this is BEAM.
-            LearnMethod::Usual => BeamSettings::paper(Method::AdaBeam, front_end),
+    /// The front end for clips of this length, and how it is usually compared.
+    fn front_end(&self) -> Result<(Arc<dyn FrontEnd>, BeamSettings)> {
+        let length = self.clip.check()?;
+        if let LearnMethod::Autoencoder(settings) = &self.method {
+            let front_end = SpectrogramFrontEnd::new(settings.training.form, length)?;
             // The detector comes with the trained network.
-            LearnMethod::Autoencoder(_) => {
-                BeamSettings::new(front_end.default_bands(), front_end.views().to_vec())
+            let detector = BeamSettings::new(front_end.default_bands(), front_end.views().to_vec());
+            return Ok((Arc::new(front_end), detector));
+        }
+        match &self.front_end {
+            FrontEndChoice::OfPreset => {
+                let (front_end, detector, note) = self.preset.build(&self.front_ends, length)?;
+                if let Some(note) = note {
+                    self.control.report(Event::Note(&note));
+                }
+                Ok((front_end, detector))
+            }
+            FrontEndChoice::Named(spec) => {
+                let front_end = self.front_ends.named(spec, length)?;
+                let detector = self.front_ends.usual_detector(spec, &*front_end)?;
+                Ok((front_end, detector))
+            }
+            FrontEndChoice::Custom(front_end) => {
+                // On a front end with one view this is BEAM.
+                let detector = BeamSettings::paper(Method::AdaBeam, &**front_end);
+                Ok((Arc::clone(front_end), detector))
             }
         }
     }
 
-    fn model_settings(&self, front_end: &dyn FrontEnd) -> Result<ModelSettings> {
-        let detector = self.detector(front_end);
+    fn model_settings(
+        &self,
+        front_end: &dyn FrontEnd,
+        usual: BeamSettings,
+    ) -> Result<ModelSettings> {
+        let detector = match &self.method {
+            LearnMethod::Compare(settings) => settings.clone(),
+            LearnMethod::Usual | LearnMethod::Autoencoder(_) => usual,
+        };
         if !matches!(self.method, LearnMethod::Autoencoder(_)) {
             detector.clone().check(front_end.axis().len())?;
         }
@@ -179,8 +206,8 @@ impl Learn {
 }
 
 pub(crate) fn learn(sources: Sources, learn: &Learn) -> Result<Machine> {
-    let front_end = learn.front_end()?;
-    let settings = learn.model_settings(&*front_end)?;
+    let (front_end, usual) = learn.front_end()?;
+    let settings = learn.model_settings(&*front_end, usual)?;
     let reading = Reading::new(learn.clip, learn.channel, learn.hop_seconds, learn.rules)?;
     let threads = Arc::new(Threads::new(learn.jobs)?);
     let gathered = gather(sources, &reading, &front_end, None, &threads, learn)?;

@@ -4,7 +4,8 @@
 //!
 //! 1. [`sources`]: what the caller names becomes a list of recordings.
 //! 2. [`rules`], [`reading`]: recordings become judged clips, on all cores, in order, in bounded memory.
-//! 3. [`front_ends`]: what clips are turned into, by name or as a model says.
+//! 3. [`front_ends`], [`members`], [`presets`]: what clips are turned into and how they are compared, by name or as a
+//!    model says.
 //! 4. [`scorer`], [`live`]: one clip becomes a record.
 //! 5. [`listen`]: sources become records; [`QualitySummary`]: what they say about the recording.
 //! 6. [`learn`], [`learned`]: normal recordings become a machine, and what was left out.
@@ -23,7 +24,9 @@ pub mod learned;
 pub mod listen;
 pub mod live;
 pub mod machine;
+pub mod members;
 pub mod metrics;
+pub mod presets;
 pub mod reading;
 pub mod rules;
 pub mod scorer;
@@ -49,6 +52,7 @@ pub use crate::{
     listen::{Listen, Listening, RunSummary},
     live::Live,
     machine::{Calibrate, Forget, Machine},
+    presets::{Preset, PresetOfModel},
     reading::{Reading, Threads},
     rules::{ClipRules, CopyRule, Unusable},
     scorer::Scorer,
