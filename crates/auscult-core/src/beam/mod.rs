@@ -62,7 +62,7 @@ impl Beam {
     /// # Errors
     ///
     /// As [`Beam::fit`].
-    pub(crate) fn fit_for_scoring(&self, references: References) -> Result<FittedBeam> {
+    pub fn fit_for_scoring(&self, references: References) -> Result<FittedBeam> {
         if self.needs_refits() {
             parallel::within(|| self.fit_standardised(references))
         } else {

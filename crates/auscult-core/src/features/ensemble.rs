@@ -91,6 +91,29 @@ impl Ensemble {
         Ok(Self { axis: Axis::joined(axes.collect()), members, views })
     }
 
+    /// The front ends, each once.
+    pub fn front_ends(&self) -> impl ExactSizeIterator<Item = &Arc<dyn FrontEnd>> {
+        self.members.iter().map(|member| &member.front_end)
+    }
+
+    /// The vectors of a clip from those of its front ends, in their order.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Views`] or [`Error::VectorLength`] if they are of other front ends.
+    pub fn join(&self, parts: &[ClipVectors]) -> Result<ClipVectors> {
+        let mut vectors = ClipVectors::for_front_end(self);
+        let mut start = 0;
+        for (member, part) in self.members.iter().zip(parts) {
+            start = member.place(part, start, &mut vectors)?;
+        }
+        if parts.len() != self.members.len() || start != self.axis.len() {
+            let (what, expected) = ("the members' vectors", self.axis.len());
+            return Err(Error::VectorLength { what, got: start, expected });
+        }
+        Ok(vectors)
+    }
+
     /// The name and the positions of each member.
     pub(super) fn parts(&self) -> Vec<(String, std::ops::Range<usize>)> {
         let identities: Vec<FrontEndIdentity> =
@@ -150,11 +173,15 @@ impl FrontEnd for Ensemble {
         self.parts().into_iter().zip(&self.members).map(member).collect()
     }
 
+    fn ensemble(&self) -> Option<&Ensemble> {
+        Some(self)
+    }
+
     fn extractor(&self) -> Box<dyn Extractor> {
         let part = |member: &Member| Part {
             extractor: member.front_end.extractor(),
             vectors: ClipVectors::for_front_end(&*member.front_end),
-            stacked: member.stacked.clone(),
+            member: member.clone(),
         };
         Box::new(EnsembleExtractor { parts: self.members.iter().map(part).collect() })
     }
@@ -167,7 +194,23 @@ struct EnsembleExtractor {
 struct Part {
     extractor: Box<dyn Extractor>,
     vectors: ClipVectors,
-    stacked: Vec<View>,
+    member: Member,
+}
+
+impl Member {
+    /// Puts its vectors where they belong, from position `start` on; says where they end.
+    fn place(&self, own: &ClipVectors, start: usize, vectors: &mut ClipVectors) -> Result<usize> {
+        if self.stacked.is_empty() {
+            vectors.copy_part(start, own)?;
+            return Ok(start + own.axis_len());
+        }
+        let mut end = start;
+        for &view in &self.stacked {
+            vectors.copy_view(end, own, view)?;
+            end += own.axis_len();
+        }
+        Ok(end)
+    }
 }
 
 impl Extractor for EnsembleExtractor {
@@ -180,16 +223,9 @@ impl Extractor for EnsembleExtractor {
 
     fn extract_into(&mut self, samples: &[f32], vectors: &mut ClipVectors) -> Result<()> {
         let mut start = 0;
-        for Part { extractor, vectors: own, stacked } in &mut self.parts {
+        for Part { extractor, vectors: own, member } in &mut self.parts {
             extractor.extract_into(samples, own)?;
-            if stacked.is_empty() {
-                vectors.copy_part(start, own)?;
-                start += own.axis_len();
-            }
-            for &view in &*stacked {
-                vectors.copy_view(start, own, view)?;
-                start += own.axis_len();
-            }
+            start = member.place(own, start, vectors)?;
         }
         Ok(())
     }

@@ -254,6 +254,10 @@ impl FrontEnd for MemberForms {
         self.members.clone()
     }
 
+    fn ensemble(&self) -> Option<&Ensemble> {
+        self.front_end.ensemble()
+    }
+
     fn extractor(&self) -> Box<dyn Extractor> {
         self.front_end.extractor()
     }

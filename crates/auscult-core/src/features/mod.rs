@@ -66,6 +66,11 @@ pub trait FrontEnd: fmt::Debug + Send + Sync {
         Vec::new()
     }
 
+    /// The ensemble it is, if it is one.
+    fn ensemble(&self) -> Option<&Ensemble> {
+        None
+    }
+
     /// A worker with its own buffers; one a thread.
     fn extractor(&self) -> Box<dyn Extractor>;
 }
