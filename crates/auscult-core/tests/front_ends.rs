@@ -1,4 +1,4 @@
-//! Vectors are only compared with those of the same front end.
+//! What all front ends have in common; vectors are only compared with those of the same one.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::sync::Arc;
@@ -92,4 +92,47 @@ fn settings_are_named_where_names_agree() {
     let [expected, got] = names(Model::fit(settings, references(&*own)));
     assert!(expected.contains("\"coefficients\":91"), "{expected}");
     assert!(got.contains("\"coefficients\":90"), "{got}");
+}
+
+/// Every front end of the core, for clips of one second.
+fn all_front_ends() -> Vec<Arc<dyn FrontEnd>> {
+    let length = ClipSettings { seconds: 1.0, ..CLIP }.check().unwrap();
+    let build = |name: &&str| FrontEndSettings::named(name, None).unwrap().build(length).unwrap();
+    FrontEndSettings::NAMES.iter().map(build).collect()
+}
+
+#[test]
+fn every_front_end_is_built_again_from_its_identity() {
+    let length = ClipSettings { seconds: 1.0, ..CLIP }.check().unwrap();
+    for (front_end, name) in all_front_ends().iter().zip(FrontEndSettings::NAMES) {
+        let identity = front_end.identity();
+        assert_eq!(identity.name, *name);
+        let again = FrontEndSettings::from_identity(&identity).unwrap().build(length).unwrap();
+        assert_eq!(again.identity(), identity);
+        let mut other = identity.clone();
+        other.settings["never-heard-of"] = 1.into();
+        let error = FrontEndSettings::from_identity(&other).unwrap_err();
+        assert!(matches!(error, Error::DamagedModel { .. }), "{name}: {error}");
+    }
+}
+
+#[test]
+fn clips_one_after_the_other_equal_clips_on_their_own() {
+    let mut state = 1_u32;
+    let mut random = || {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (state >> 8) as f32 / 16_777_216.0 - 0.5
+    };
+    // The last clip is a short one.
+    let samples: Vec<f32> = (0..60_000).map(|_| random()).collect();
+    for front_end in all_front_ends() {
+        let mut extractor = front_end.extractor();
+        let mut vectors = ClipVectors::for_front_end(&*front_end);
+        for clip in samples.chunks(16_000) {
+            extractor.extract_into(clip, &mut vectors).unwrap();
+            let mut alone = ClipVectors::for_front_end(&*front_end);
+            front_end.extractor().extract_into(clip, &mut alone).unwrap();
+            assert_eq!(vectors, alone, "{}", front_end.identity());
+        }
+    }
 }

@@ -57,6 +57,12 @@ pub(super) fn place(frequency: usize, len: usize, stages: &[Stage]) -> usize {
 }
 
 impl Stage {
+    /// Whether the step turns nothing: as the last one, it works on parts that lie side by side, and any
+    /// number of blocks is like one.
+    pub(super) fn is_last(&self) -> bool {
+        self.turns.is_empty()
+    }
+
     /// One step forward on a block.
     pub(super) fn forward(&self, block: &mut [Pair]) {
         match (self.radix, self.turns.is_empty()) {
@@ -229,6 +235,7 @@ fn eights_without_turns(block: &mut [Pair]) {
 }
 
 /// The last step of lengths that are not powers of eight.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
 fn fours(block: &mut [Pair]) {
     for [r0, r1, r2, r3] in block.as_chunks_mut::<4>().0 {
         for lane in 0..LANES {
@@ -252,10 +259,23 @@ fn fours(block: &mut [Pair]) {
 }
 
 /// The last step of lengths that are twice a power of eight.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
 fn twos(block: &mut [Pair]) {
-    for [r0, r1] in block.as_chunks_mut::<2>().0 {
-        for part in 0..2 {
-            for lane in 0..LANES {
+    let (eights, rest) = block.as_chunks_mut::<ROWS>();
+    for rows in eights {
+        sums_and_differences(rows);
+    }
+    sums_and_differences(rest);
+}
+
+/// Rows of a short calculation: of single rows, compilers mix up sixteen at a time.
+pub(super) const ROWS: usize = 8;
+
+#[inline(always)]
+fn sums_and_differences(rows: &mut [Pair]) {
+    for lane in 0..LANES {
+        for [r0, r1] in rows.as_chunks_mut::<2>().0 {
+            for part in 0..2 {
                 (r0[part][lane], r1[part][lane]) =
                     (r0[part][lane] + r1[part][lane], r0[part][lane] - r1[part][lane]);
             }

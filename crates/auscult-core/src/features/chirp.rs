@@ -3,12 +3,13 @@
 //! With nk = (n^2 + k^2 - (k - n)^2) / 2, line k of a transform of N numbers is, up to a turn,
 //! the sum over n of x(n) c(n) times the conjugate of c(k - n), where c(n) = e^(-pi i n^2 / N): a
 //! convolution, which transforms of a power of two compute. Magnitudes do not need the turn.
+#![expect(clippy::inline_always, reason = "only inlined code has the caller's vector instructions")]
 
 use multiversion::multiversion;
 use realfft::RealFftPlanner;
 
 use super::{
-    butterflies::{Complex, Pair, Stage, multiply, place, stages, turn},
+    butterflies::{Complex, Pair, ROWS, Stage, multiply, place, stages, turn},
     lanes::{LANES, Lanes},
 };
 
@@ -26,7 +27,7 @@ impl ChirpTransform {
     /// Plans lines 0 to `lines - 1` of signals as long as `window`, divided by that length.
     pub(super) fn new(window: &[f32], lines: usize) -> Self {
         let len = window.len();
-        let size = (len + lines).next_power_of_two();
+        let size = (len + lines).next_power_of_two().max(ROWS);
         // Of n^2 only the rest after division by 2 N counts, and that is exact in integers.
         let square = |n: usize| (n as u128 * n as u128 % (2 * len as u128)) as usize;
         let c = |n: usize| turn(square(n), 2 * len);
@@ -92,12 +93,15 @@ fn spectrum_of_chirp(
 fn convolve(stages: &[Stage], kernel: &[Complex], block: &mut [Pair]) {
     let Some((stage, rest)) = stages.split_first() else { return };
     stage.forward(block);
-    if rest.is_empty() {
-        multiply_exchanged(kernel, block);
-    } else {
-        let len = block.len() / stage.radix;
-        for (part, kernel) in block.chunks_exact_mut(len).zip(kernel.chunks_exact(len)) {
-            convolve(rest, kernel, part);
+    match rest {
+        [] => multiply_exchanged(kernel, block),
+        // The last step takes all parts at once.
+        [_] => convolve(rest, kernel, block),
+        _ => {
+            let len = block.len() / stage.radix;
+            for (part, kernel) in block.chunks_exact_mut(len).zip(kernel.chunks_exact(len)) {
+                convolve(rest, kernel, part);
+            }
         }
     }
     stage.backward(block);
@@ -105,25 +109,40 @@ fn convolve(stages: &[Stage], kernel: &[Complex], block: &mut [Pair]) {
 
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
 fn load(signals: &[Lanes], offsets: &Lanes, chirp: &[Complex], buffer: &mut [Pair]) {
-    for ((row, signal), turn) in buffer.iter_mut().zip(signals).zip(chirp) {
-        for lane in 0..LANES {
+    let (loaded, zeros) = buffer.split_at_mut(chirp.len());
+    let (rows, rest) = loaded.as_chunks_mut::<ROWS>();
+    let (signals, rest_signals) = signals.as_chunks::<ROWS>();
+    let (turns, rest_turns) = chirp.as_chunks::<ROWS>();
+    for ((rows, signals), turns) in rows.iter_mut().zip(signals).zip(turns) {
+        load_rows(signals, offsets, turns, rows);
+    }
+    load_rows(rest_signals, offsets, rest_turns, rest);
+    zeros.fill([[0.0; LANES]; 2]);
+}
+
+#[inline(always)]
+fn load_rows(signals: &[Lanes], offsets: &Lanes, turns: &[Complex], rows: &mut [Pair]) {
+    for lane in 0..LANES {
+        for ((row, signal), turn) in rows.iter_mut().zip(signals).zip(turns) {
             let value = signal[lane] - offsets[lane];
             row[0][lane] = value * turn[0];
             row[1][lane] = value * turn[1];
         }
     }
-    buffer[chirp.len()..].fill([[0.0; LANES]; 2]);
 }
 
 /// Products with real and imaginary parts exchanged, as the steps back want them.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
 fn multiply_exchanged(kernel: &[Complex], block: &mut [Pair]) {
-    for (row, &factor) in block.iter_mut().zip(kernel) {
-        let [first, second] = row;
+    // The size of a transform is a multiple of the rows, and so is every block of more than one step.
+    let (rows, factors) = (block.as_chunks_mut::<ROWS>().0, kernel.as_chunks::<ROWS>().0);
+    for (rows, factors) in rows.iter_mut().zip(factors) {
         for lane in 0..LANES {
-            let [real, imaginary] = multiply([first[lane], second[lane]], factor);
-            first[lane] = imaginary;
-            second[lane] = real;
+            for (row, factor) in rows.iter_mut().zip(factors) {
+                let [real, imaginary] = multiply([row[0][lane], row[1][lane]], *factor);
+                row[0][lane] = imaginary;
+                row[1][lane] = real;
+            }
         }
     }
 }

@@ -47,7 +47,7 @@ impl BatchFft {
     pub(super) fn power(&self, pairs: &mut [Pair], offset: &Lanes, power: &mut [Lanes]) {
         let mut blocks = 1;
         for stage in &self.stages {
-            let len = pairs.len() / blocks;
+            let len = if stage.is_last() { pairs.len() } else { pairs.len() / blocks };
             for block in pairs.chunks_exact_mut(len) {
                 stage.forward(block);
             }

@@ -227,3 +227,139 @@ fn bin_means(bins: &[Range<usize>], lines: &[Pair], values: &mut [f32]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::f64::consts::TAU;
+
+    use super::*;
+    use crate::{ClipSettings, ClipVectors, features::FrontEndSettings};
+
+    fn front_end(sample_rate: u32, seconds: f64) -> Modulation {
+        let length = ClipSettings { sample_rate, seconds }.check().unwrap();
+        Modulation::new(&ModulationSettings::default(), length).unwrap()
+    }
+
+    fn spectrum(front_end: &Modulation, samples: &[f32]) -> Vec<f32> {
+        let mut vectors = ClipVectors::for_front_end(front_end);
+        front_end.extractor().extract_into(samples, &mut vectors).unwrap();
+        vectors.view(View::Mean).unwrap().to_vec()
+    }
+
+    /// Numbers from -1 to 1.
+    fn random() -> impl FnMut() -> f64 {
+        let mut state = 1_u64;
+        move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 40) as f64 / 8_388_608.0 - 1.0
+        }
+    }
+
+    /// Steady noise, and in the middle of a band louder noise that beats `beat` times a second.
+    fn beating_noise(sample_rate: u32, seconds: f64, band: &Range<f64>, beat: f64) -> Vec<f32> {
+        let mut random = random();
+        let tones: Vec<(f64, f64)> = (0..60)
+            .map(|_| {
+                let share = 0.5 + 0.15 * random();
+                (band.start + share * (band.end - band.start), random() * TAU)
+            })
+            .collect();
+        let sample = |at: usize| {
+            let time = at as f64 / f64::from(sample_rate);
+            let noise: f64 =
+                tones.iter().map(|(hertz, phase)| (TAU * hertz * time + phase).sin()).sum();
+            let gain = 1.0 + 0.95 * (TAU * beat * time).sin();
+            (0.005 * gain * noise + 0.03 * random()) as f32
+        };
+        (0..(seconds * f64::from(sample_rate)) as usize).map(sample).collect()
+    }
+
+    fn largest(values: &[f32]) -> usize {
+        (0..values.len()).max_by(|&a, &b| values[a].total_cmp(&values[b])).unwrap()
+    }
+
+    #[test]
+    fn a_beat_stands_in_its_carrier_at_its_rate() {
+        // A fan at 16 kHz; a bearing at 48 kHz, whose beat is faster than 16 kHz could show.
+        for (sample_rate, carrier, beat) in [(16_000, 9, 23.0), (48_000, 14, 300.0)] {
+            let front_end = front_end(sample_rate, 4.0);
+            let (axis, bins) = (front_end.axis(), front_end.bins.len());
+            let band = axis.hertz(carrier * bins..(carrier + 1) * bins).unwrap();
+            let samples = beating_noise(sample_rate, 4.0, &band, beat);
+            let at = largest(&spectrum(&front_end, &samples));
+            assert_eq!(axis.hertz(at..at + 1), Some(band), "{sample_rate} Hz");
+            assert_eq!(axis.rates(at..at + 1), Some(beat - 0.5..beat + 0.5), "{sample_rate} Hz");
+        }
+    }
+
+    #[test]
+    fn sound_that_does_not_change_has_no_modulation() {
+        for value in [0.0, 0.25, -1.0, 1e-9] {
+            let front_end = front_end(16_000, 1.5);
+            let got = spectrum(&front_end, &vec![value; 24_000]);
+            assert_eq!(got, vec![0.0; 16 * 120], "{value}");
+        }
+        assert_eq!(spectrum(&front_end(16_000, 1.5), &[]), vec![0.0; 16 * 120]);
+    }
+
+    #[test]
+    fn clips_are_padded_or_cut_to_their_length() {
+        let front_end = front_end(16_000, 1.5);
+        let mut random = random();
+        let long: Vec<f32> = (0..30_000).map(|_| random() as f32).collect();
+        assert_eq!(spectrum(&front_end, &long), spectrum(&front_end, &long[..24_000]));
+        let mut padded = long[..20_000].to_vec();
+        padded.resize(24_000, 0.0);
+        assert_eq!(spectrum(&front_end, &long[..20_000]), spectrum(&front_end, &padded));
+    }
+
+    #[test]
+    fn bins_are_one_hertz_wide_and_within_the_spectrum() {
+        // 2497 frames at 250 a second: 9.988 lines a hertz.
+        let ten_seconds = bins(2497, 16_000);
+        assert_eq!(ten_seconds.len(), 120);
+        assert_eq!(
+            [&ten_seconds[0], &ten_seconds[118], &ten_seconds[119]],
+            [&(5..15), &(1184..1194), &(1194..1198)]
+        );
+        for sample_rate in [1_000, 1_001, 8_000, 11_025, 16_000, 22_050, 44_100, 48_000, 384_000] {
+            for samples in [sample_rate, sample_rate * 5 / 4, 3 * sample_rate] {
+                let frames = 1 + (samples as usize - FRAME) / HOP;
+                let bins = bins(frames, sample_rate);
+                assert_eq!(bins.len(), (0.48 * f64::from(sample_rate) / 64.0).floor() as usize);
+                assert!(bins.iter().all(|bin| !bin.is_empty() && bin.end <= frames / 2 + 1));
+                assert!(bins.is_sorted_by_key(|bin| bin.start), "{sample_rate} {samples}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_sample_rate_has_finite_values() {
+        let mut random = random();
+        let samples: Vec<f32> = (0..384_000).map(|_| random() as f32).collect();
+        for sample_rate in [1_000, 4_000, 44_100, 96_000, 384_000] {
+            let front_end = front_end(sample_rate, 1.0);
+            let values = spectrum(&front_end, &samples);
+            assert!(values.iter().all(|value| value.is_finite()), "{sample_rate}");
+            let lowest = &values[..front_end.bins.len()];
+            // Above 130 kHz the lowest carrier lies between two frequencies.
+            assert_eq!(lowest.iter().all(|&value| value == 0.0), sample_rate > 130_000);
+        }
+    }
+
+    #[test]
+    fn clips_shorter_than_a_second_are_refused() {
+        let length = ClipSettings { sample_rate: 16_000, seconds: 0.75 }.check().unwrap();
+        let error = FrontEndSettings::named("modulation", None).unwrap().build(length).unwrap_err();
+        let text = error.to_string();
+        assert!(matches!(error, Error::Setting { .. }), "{text}");
+        assert!(text.contains("0.75 seconds") && text.contains("at least 1 second"), "{text}");
+    }
+
+    #[test]
+    fn a_convention_is_refused() {
+        let error = FrontEndSettings::named("modulation", Some("htk")).unwrap_err();
+        assert!(error.to_string().contains("convention"), "{error}");
+        assert!(error.to_string().contains("htk"), "{error}");
+    }
+}

@@ -13,6 +13,7 @@ mod backend;
 mod calibration;
 mod e2e;
 mod features;
+mod modulation;
 
 use std::{path::Path, process::ExitCode};
 
@@ -31,6 +32,7 @@ fn main() -> ExitCode {
 
 fn trials_in(pack: &str, folder: &Path) -> Vec<Trial> {
     let mut trials = features::trials(pack, folder);
+    trials.extend(modulation::trials(pack, folder));
     trials.extend(backend::trials(pack, folder));
     trials.extend(e2e::trials(pack, folder));
     trials.extend(calibration::trials(pack, folder));
