@@ -363,7 +363,7 @@ def run_programs(worker, program, folder, clips, rounds):
     ours, theirs, start_up, one, ours_cli = [], [], [], [], []
     pipeline = [sys.executable, str(Path(__file__).with_name("pipeline.py")), str(tree)]
     fit, score = [worker, "fit", str(tree), model], [worker, "score", model, str(tree / "00000.wav")]
-    fit_cli, version = [program, "fit", str(tree), "-o", model + ".cli"], [program, "--version"]
+    fit_cli, version = [program, "fit", "--preset", "paper", str(tree), "-o", model + ".cli"], [program, "--version"]
     for _ in range(rounds):
         ours.append(timed_process(fit))
         if program:

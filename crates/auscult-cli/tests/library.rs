@@ -4,7 +4,7 @@
 use std::{fs, path::Path, process::Command};
 
 use auscult::{
-    Learn, LearnMethod, LeftOutReason, Listen, Machine, Sources,
+    Learn, LearnMethod, LeftOutReason, Listen, Machine, Preset, Sources,
     autoencoder::{AutoencoderModelSettings, TrainingSettings},
 };
 use auscult_testing::{ClipRecipe, Fault, Machine as Kind, wav};
@@ -108,8 +108,15 @@ fn learn() -> Learn {
 }
 
 #[test]
-fn log_mel_learns_and_scores_the_same() {
+fn a_preset_learns_and_scores_the_same() {
     same("", &learn());
+    same("--preset fast", &learn().with_preset(Preset::Fast));
+}
+
+#[test]
+fn log_mel_learns_and_scores_the_same() {
+    same("--preset paper", &learn().with_preset(Preset::Paper));
+    same("--front-end log-mel", &learn().with_front_end("log-mel"));
 }
 
 #[test]

@@ -99,6 +99,19 @@ pub enum LeftOutReason {
 }
 
 impl LeftOutReason {
+    /// One word for counts.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Unusable { .. } => "unusable",
+            Self::NoFeatures { .. } => "no-features",
+            Self::Copy { .. } => "copy",
+            Self::Unreadable { .. } => "unreadable",
+            Self::ForTesting => "for-testing",
+            Self::Anomalous => "anomalous",
+            Self::UnknownLabel { .. } => "unknown-label",
+        }
+    }
+
     /// Whether it should have been usable: labels and copies are choices, the rest are failures.
     pub fn is_failure(&self) -> bool {
         !matches!(self, Self::Copy { .. } | Self::ForTesting | Self::Anomalous)

@@ -23,14 +23,20 @@ use crate::{FrontEndSpec, FrontEnds, Result};
 pub enum Preset {
     /// Log-mel and the modulation spectrum: no network, a verdict in about a millisecond.
     Fast,
-    /// The same and the encoder CED-tiny: what detects best on machines nobody has heard before.
+    /// The same and the encoder CED-tiny: what detected best on machines it was not chosen for.
     Best,
     /// AdaBEAM on log-mel with the paper's values.
     Paper,
 }
 
 /// Shorter clips have no modulation spectrum worth the name.
-pub const FEWEST_MODULATION_SECONDS: f64 = 1.0;
+const FEWEST_MODULATION_SECONDS: f64 = 1.0;
+
+/// The clips CED takes, in seconds.
+const CED_SECONDS: std::ops::RangeInclusive<f64> = 1.0..=30.0;
+
+/// What CED was trained on.
+const CED_SAMPLE_RATE: u32 = 16_000;
 
 const LOG_MEL: &str = "log-mel(convention=dcase,exponent=auto)";
 const MODULATION: &str = "modulation(metric=scaled,neighbours=3)";
@@ -62,20 +68,32 @@ impl Preset {
         }
     }
 
-    /// The front end for clips of one length, and why a member is missing, if one is.
+    /// The front end for clips of one length, and why a member is missing, if one is: a preset does
+    /// without a member that cannot take the clips.
     pub fn spec(self, length: ClipLength) -> (FrontEndSpec, Option<String>) {
-        let seconds = length.samples() as f64 / f64::from(length.sample_rate());
-        let has_modulation = self.members().contains(&MODULATION);
-        if !has_modulation || seconds >= FEWEST_MODULATION_SECONDS {
-            return (FrontEndSpec::of(self.front_end()), None);
-        }
-        let rest: Vec<&str> =
-            self.members().iter().copied().filter(|member| *member != MODULATION).collect();
-        let note = format!(
-            "clips of {seconds} s are too short for the modulation spectrum, which needs \
-             {FEWEST_MODULATION_SECONDS} s: preset {self} goes without it"
-        );
-        (FrontEndSpec::of(rest.join("+")), Some(note))
+        let rate = length.sample_rate();
+        let seconds = length.samples() as f64 / f64::from(rate);
+        let obstacle = |member: &str| match member {
+            MODULATION if seconds < FEWEST_MODULATION_SECONDS => Some(format!(
+                "modulation, which needs clips of {FEWEST_MODULATION_SECONDS} s (these have {seconds} s)"
+            )),
+            CED if rate != CED_SAMPLE_RATE => {
+                Some(format!("ced, which needs {CED_SAMPLE_RATE} Hz (here it is {rate} Hz)"))
+            }
+            CED if !CED_SECONDS.contains(&seconds) => Some(format!(
+                "ced, which takes clips of {} to {} s (these have {seconds} s)",
+                CED_SECONDS.start(),
+                CED_SECONDS.end()
+            )),
+            _ => None,
+        };
+        let members = self.members().iter().copied();
+        let usable: Vec<&str> =
+            members.clone().filter(|member| obstacle(member).is_none()).collect();
+        let missing: Vec<String> = members.filter_map(obstacle).collect();
+        let note = (!missing.is_empty())
+            .then(|| format!("preset {self} goes without {}", missing.join(" and without ")));
+        (FrontEndSpec::of(usable.join("+")), note)
     }
 
     /// The front end and the detector for clips of one length, and why a member is missing.
@@ -99,7 +117,10 @@ impl Preset {
     pub fn of_model(front_ends: &FrontEnds, model: &Model) -> Option<PresetOfModel> {
         let settings = model.settings();
         let length = settings.clip.check().ok()?;
-        Self::ALL.iter().find_map(|&preset| {
+        let members = |preset: Self| preset.spec(length).0.members().map_or(0, |all| all.len());
+        let own = settings.front_end.members().map_or(1, |members| members.len());
+        let candidates = Self::ALL.iter().filter(|&&preset| members(preset) == own);
+        candidates.into_iter().find_map(|&preset| {
             let (front_end, detector, _) = preset.build(front_ends, length).ok()?;
             if front_end.identity() != settings.front_end {
                 return None;

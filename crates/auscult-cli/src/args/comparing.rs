@@ -37,7 +37,8 @@ pub(crate) struct ComparingArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) density_rule: Option<DensityRule>,
 
-    /// cosine (the default), unit-euclidean, euclidean or squared-euclidean.
+    /// cosine (the default), scaled (each position by the spread of the references), unit-euclidean,
+    /// euclidean or squared-euclidean.
     #[arg(long, value_name = "NAME")]
     pub(crate) metric: Option<Metric>,
 
@@ -104,7 +105,16 @@ impl ComparingArguments {
     /// The usual settings for a front end, with what was given in their place.
     pub(crate) fn detector(&self, front_end: &dyn FrontEnd) -> anyhow::Result<BeamSettings> {
         let usual = BeamSettings::paper(Method::AdaBeam, front_end);
-        Ok(self.overrides()?.apply(&usual, front_end)?)
+        self.detector_from(&usual, front_end)
+    }
+
+    /// `usual` settings for a front end, with what was given in their place.
+    pub(crate) fn detector_from(
+        &self,
+        usual: &BeamSettings,
+        front_end: &dyn FrontEnd,
+    ) -> anyhow::Result<BeamSettings> {
+        Ok(self.overrides()?.apply(usual, front_end)?)
     }
 
     /// The settings of a file, with what was given in their place.

@@ -89,11 +89,12 @@ impl VisitArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Front end")]
 pub(crate) struct FrontEndArguments {
-    /// How sound becomes numbers: log-mel (energy in mel bands), mfcc (cepstrum), lpc (spectrum of
-    /// an all-pole model), or an encoder: ced (bundled; slower and usually better), beats, eat (see
-    /// auscult encoder list). Several score together with + between them, such as ced+mfcc; @raw
-    /// and @ldn after a member say whether its distances are normalised: ced@raw+ced@ldn.
-    /// log-mel if not given.
+    /// How sound becomes numbers: log-mel (energy in mel bands), modulation (how fast it beats), mfcc
+    /// (cepstrum), lpc (spectrum of an all-pole model), or an encoder: ced (bundled; slower and
+    /// usually better), beats, eat (see auscult encoder list). Several score together with + between
+    /// them, such as ced+mfcc; @raw and @ldn after a member say whether its distances are normalised:
+    /// ced@raw+ced@ldn. How a member compares may stand in parentheses:
+    /// modulation(metric=scaled,neighbours=3)+ced(exponent=auto). log-mel if not given.
     #[arg(long, value_name = "NAME")]
     pub(crate) front_end: Option<String>,
 

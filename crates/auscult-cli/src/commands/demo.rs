@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &DemoArguments, context: &Context) -> anyhow::Resul
     let learn = Learn { control: context.control(), ..Learn::default() };
     let machine = Machine::learn(normal, &learn)?;
     machine.save(&model)?;
-    printer.text(&LearnedTable::new(&machine, &model).to_string())?;
+    printer.text(&LearnedTable::new(&machine, &model, &context.front_ends).to_string())?;
     promise::warn(machine.model(), printer);
 
     printer.line(strong("\n3. Check new recordings"))?;

@@ -71,7 +71,7 @@ fn ask(folders: &[String], context: &Context) -> anyhow::Result<LabelFolders> {
 
 fn print(machine: &Machine, arguments: &FitArguments, context: &Context) -> anyhow::Result<()> {
     let printer = &context.printer;
-    let table = LearnedTable::new(machine, &arguments.output);
+    let table = LearnedTable::new(machine, &arguments.output, &context.front_ends);
     if arguments.json {
         printer.line(serde_json::to_string_pretty(&table)?)?;
     } else {

@@ -6,7 +6,7 @@ use auscult::{FrontEndChoice, Learn, LearnMethod, Sources};
 use crate::{
     args::{FitArguments, InputArguments, MethodName, VisitArguments},
     context::Context,
-    options::{front_end::rules, network, settings_file},
+    options::{front_end::rules, network, presets, settings_file},
 };
 
 /// The recordings that were named, with the visit and domain that all of them have.
@@ -56,8 +56,14 @@ pub(crate) fn learn(arguments: &FitArguments, context: &Context) -> anyhow::Resu
         return settings_file::apply(&file, arguments, &context.front_ends, learn)
             .with_context(|| path.display().to_string());
     }
+    if let Some(preset) = presets::chosen(arguments.preset, front_end, comparing)? {
+        let learn = Learn { preset, ..learn };
+        return presets::apply(learn, comparing);
+    }
+    let spec = front_end.spec();
     let made = front_end.build(&context.front_ends)?;
-    let detector = comparing.detector(&*made)?;
+    let usual = context.front_ends.usual_detector(&spec, &*made)?;
+    let detector = comparing.detector_from(&usual, &*made)?;
     detector.clone().check(made.axis().len())?;
     let (front_end, method) = (FrontEndChoice::Custom(made), LearnMethod::Compare(detector));
     Ok(Learn { front_end, method, ..learn })

@@ -5,6 +5,7 @@ pub(crate) mod front_end;
 pub(crate) mod learning;
 pub(crate) mod listening;
 pub(crate) mod network;
+pub(crate) mod presets;
 pub(crate) mod protocols;
 pub(crate) mod settings_file;
 #[cfg(feature = "training")]

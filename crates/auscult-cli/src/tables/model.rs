@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use auscult::{
-    FrontEndIdentity, Model, ScoreOf,
+    FrontEndIdentity, Model, PresetOfModel, ScoreOf,
     alarm::AlarmSettings,
+    beam::Standardise,
     features::{Axis, MemberSettings},
+    members::{BandsText, ExponentText, MemberSpec, OwnOptions},
 };
 use serde_json::{Value, json};
 
@@ -24,7 +26,12 @@ fn visits(model: &Model) -> BTreeMap<&str, usize> {
     visits
 }
 
-pub(crate) fn facts(model: &Model, axis: &Axis, references: bool) -> Value {
+pub(crate) fn facts(
+    model: &Model,
+    axis: &Axis,
+    preset: Option<&PresetOfModel>,
+    references: bool,
+) -> Value {
     let beam = model.detector().beam();
     let bands: Vec<Value> = beam
         .layout()
@@ -41,7 +48,7 @@ pub(crate) fn facts(model: &Model, axis: &Axis, references: bool) -> Value {
                         "typical_score": model.detector().typical_band_score(view, band),
                         "density_exponent": model.detector().band_exponent(view, band),
                     });
-                    (view.to_string(), facts)
+                    (beam.view_of(view, band).to_string(), facts)
                 })
                 .collect();
             let mut facts = json!({
@@ -58,6 +65,9 @@ pub(crate) fn facts(model: &Model, axis: &Axis, references: bool) -> Value {
     let calibration = model.calibration();
     let mut facts = json!({
         "model_file_version": model.file_version(),
+        "preset": preset.map(|found| found.preset),
+        "differs_from_preset": preset.map(|found| &found.differs),
+        "members": members(model),
         "settings": model.settings(),
         "axis": { "length": axis.len(), "meaning": axis.meaning() },
         "bands": bands,
@@ -77,7 +87,7 @@ pub(crate) fn facts(model: &Model, axis: &Axis, references: bool) -> Value {
     facts
 }
 
-pub(crate) fn describe(model: &Model, axis: &Axis) -> String {
+pub(crate) fn describe(model: &Model, axis: &Axis, preset: Option<&PresetOfModel>) -> String {
     let settings = model.settings();
     let detector = &settings.detector;
     let views: Vec<&str> = detector.views.iter().map(|view| view.name()).collect();
@@ -108,17 +118,33 @@ pub(crate) fn describe(model: &Model, axis: &Axis) -> String {
     let parts = settings.front_end.members();
     let encoders = parts.as_deref().unwrap_or(single).iter().filter_map(encoder);
     rows.extend(encoders.map(|text| ("encoder", text)));
+    if let Some(PresetOfModel { preset, differs }) = preset {
+        let differs = match differs.as_slice() {
+            [] => String::new(),
+            differs => format!(", with its own {}", differs.join(", ")),
+        };
+        rows.insert(1, ("preset", format!("{preset}{differs}")));
+    }
+    let mut has_own_ways = false;
     if let Some(ensemble) = &detector.ensemble {
-        let members: Vec<String> = ensemble.members.iter().map(MemberSettings::label).collect();
+        has_own_ways = ensemble.standardise == Standardise::OtherVisits;
+        let members: Vec<String> = if has_own_ways {
+            members(model).iter().map(ToString::to_string).collect()
+        } else {
+            ensemble.members.iter().map(MemberSettings::label).collect()
+        };
         let text = format!("{}, {} of their scores", members.join(" + "), ensemble.combine);
         rows.push(("members", text));
     }
+    if !has_own_ways {
+        rows.push(("views", views.join(" and ")));
+    }
     rows.extend([
-        ("views", views.join(" and ")),
         (
             "distance",
             match detector.score_of {
                 ScoreOf::Value => "none: the values of a band are its score".to_owned(),
+                _ if has_own_ways => format!("as the members say, {}", detector.rule),
                 _ => format!(
                     "{}, {}, density exponent {}, {}",
                     detector.metric,
@@ -161,6 +187,35 @@ pub(crate) fn describe(model: &Model, axis: &Axis) -> String {
         format!("{}{}{value}\n", strong(name), " ".repeat(13 - name.len()))
     };
     format!("{}\n{}", rows.iter().map(line).collect::<Vec<_>>().concat(), bands(model, axis))
+}
+
+/// The members of an ensemble with how they compare, as `--front-end` takes them; empty for a single
+/// front end.
+fn members(model: &Model) -> Vec<MemberSpec> {
+    let settings = model.settings();
+    let ensemble = settings.detector.ensemble.as_ref();
+    let members = ensemble.map(|ensemble| ensemble.members.as_slice()).unwrap_or_default();
+    let identities = settings.front_end.members().unwrap_or_default();
+    let member = |member: &MemberSettings| {
+        let identity = identities
+            .iter()
+            .find(|identity| identity.name == member.name || identity.to_string() == member.name);
+        let convention = identity.and_then(|one| one.settings.get("convention")?.as_str());
+        let options = member.metric.is_some().then(|| OwnOptions {
+            views: Some(member.views.clone()),
+            bands: Some(BandsText(member.bands)),
+            metric: member.metric,
+            neighbours: member.neighbours,
+            exponent: member.exponent.map(ExponentText),
+        });
+        MemberSpec {
+            front_end: identity.map_or_else(|| member.name.clone(), |one| one.name.clone()),
+            convention: convention.map(str::to_owned),
+            normalisation: member.normalisation,
+            options,
+        }
+    };
+    members.iter().map(member).collect()
 }
 
 /// What is taken of an encoder, and which one it is; `None` for other front ends.
@@ -229,7 +284,7 @@ fn bands(model: &Model, axis: &Axis) -> String {
             row.extend([
                 format!("{}-{}", positions.start, positions.end - 1),
                 hertz.clone().unwrap_or_else(|| "-".to_owned()),
-                view.to_string(),
+                beam.view_of(view, band).to_string(),
                 number(model.detector().typical_band_score(view, band)),
                 number(model.detector().band_exponent(view, band)),
             ]);

@@ -93,7 +93,7 @@ fn unscored_rows_have_no_numbers() {
 #[test]
 fn fit_learns_from_good_files_only_and_says_what_it_skipped() {
     let sandbox = plant();
-    let ran = sandbox.run("fit normal mixed -o m.auscult --clip-seconds 1").exits(2);
+    let ran = sandbox.run("fit --preset paper normal mixed -o m.auscult --clip-seconds 1").exits(2);
     for (name, saying) in SAYINGS {
         let line = ran.stderr.lines().find(|line| line.contains(&format!("mixed/{name}")));
         let line = line.unwrap_or_else(|| panic!("{name} is not named in {ran:#?}"));
@@ -169,7 +169,7 @@ fn a_file_without_permission_is_named() {
 fn an_empty_folder_is_named_with_the_extensions_looked_for() {
     let sandbox = Sandbox::new();
     std::fs::create_dir(sandbox.path("empty")).unwrap();
-    let ran = sandbox.run("fit empty -o m.auscult").exits(2);
+    let ran = sandbox.run("fit --preset paper empty -o m.auscult").exits(2);
     assert!(!sandbox.path("m.auscult").exists());
     ran.says("empty: no sound files in this folder; known extensions are wav,");
 }
@@ -179,7 +179,7 @@ fn only_unusable_recordings_leave_no_model() {
     let sandbox = Sandbox::new();
     sandbox.write("quiet/1.wav", constant_wav(0.0));
     sandbox
-        .run("fit quiet -o m.auscult --clip-seconds 1")
+        .run("fit --preset paper quiet -o m.auscult --clip-seconds 1")
         .exits(2)
         .says("no usable clip in 1 file: nothing to learn from; record the machine while it runs");
     assert!(!sandbox.path("m.auscult").exists());

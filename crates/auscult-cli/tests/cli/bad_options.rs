@@ -60,7 +60,7 @@ fn absurd_numbers_for_fit_are_refused_with_what_is_allowed() {
         ("--jobs -1", "-1 is not in 1..=512"),
         ("--jobs 100000", "100000 is not in 1..=512"),
     ];
-    refuses(&sandbox, "fit normal -o x.auscult", &cases);
+    refuses(&sandbox, "fit --preset paper normal -o x.auscult", &cases);
 }
 
 #[test]
@@ -68,7 +68,8 @@ fn huge_numbers_that_mean_all_are_taken_as_all() {
     let sandbox = Sandbox::with_recordings();
     let huge = usize::MAX;
     for option in ["neighbours", "max-references", "band-width", "band-stride"] {
-        let line = format!("fit normal -o x.auscult --clip-seconds 1 --{option} {huge}");
+        let line =
+            format!("fit --preset paper normal -o x.auscult --clip-seconds 1 --{option} {huge}");
         sandbox.run(&line).exits(0);
         sandbox.run("model verify x.auscult").exits(0);
     }
@@ -88,7 +89,7 @@ fn unknown_names_are_refused_with_the_known_ones() {
         ("--fuse median", "known: mean, max, min"),
         ("--clips last", "possible values: all, first"),
     ];
-    refuses(&sandbox, "fit normal -o x.auscult --clip-seconds 1", &cases);
+    refuses(&sandbox, "fit --preset paper normal -o x.auscult --clip-seconds 1", &cases);
 }
 
 #[test]
@@ -106,7 +107,7 @@ fn options_that_contradict_each_other_are_refused_with_a_way_out() {
         ("--method beam --fuse max", "give --method adabeam or global, or leave out --fuse"),
         ("--method global --band-width 5", "leave out --band-width and --band-stride"),
     ];
-    refuses(&sandbox, "fit normal -o x.auscult --clip-seconds 1", &cases);
+    refuses(&sandbox, "fit --preset paper normal -o x.auscult --clip-seconds 1", &cases);
 }
 
 #[test]
@@ -139,7 +140,9 @@ fn a_channel_the_files_do_not_have_is_said_of_each() {
 fn a_model_is_never_written_over_something_else() {
     let sandbox = Sandbox::with_recordings();
     let recording = sandbox.read("normal/visit_1/0.wav");
-    let fit = |target: &str| sandbox.run(&format!("fit normal --clip-seconds 1 -o {target}"));
+    let fit = |target: &str| {
+        sandbox.run(&format!("fit --preset paper normal --clip-seconds 1 -o {target}"))
+    };
     fit("normal/visit_1/0.wav").exits(2).says("exists and is not a model; give another file");
     assert_eq!(sandbox.read("normal/visit_1/0.wav"), recording);
     fit("normal").exits(2).says("cannot write normal: it is a folder; name a file in it");

@@ -14,7 +14,7 @@ fn plant() -> Sandbox {
 #[test]
 fn fit_tells_what_it_learned() {
     let sandbox = Sandbox::with_recordings();
-    let ran = sandbox.run("fit normal -o pump.auscult --clip-seconds 1").exits(0);
+    let ran = sandbox.run("fit --preset paper normal -o pump.auscult --clip-seconds 1").exits(0);
     let lines: Vec<&str> = ran.stdout.lines().collect();
     assert_eq!(lines[0], "model       pump.auscult");
     assert_eq!(lines[1], "front end   log-mel (s15), 4 bands");
@@ -25,7 +25,8 @@ fn fit_tells_what_it_learned() {
 #[test]
 fn summary_of_fit_is_json_on_request() {
     let sandbox = Sandbox::with_recordings();
-    let ran = sandbox.run("fit normal -o pump.auscult --clip-seconds 1 --json").exits(0);
+    let ran =
+        sandbox.run("fit --preset paper normal -o pump.auscult --clip-seconds 1 --json").exits(0);
     let summary: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(summary["references"], 24);
     assert_eq!(summary["files"], 24);
@@ -74,7 +75,8 @@ fn a_reference_scores_as_normal_against_itself() {
 fn model_and_scores_do_not_depend_on_the_number_of_threads() {
     let sandbox = plant();
     for jobs in [1, 2, 3, 7] {
-        let line = format!("fit normal -o {jobs}.auscult --clip-seconds 1 --jobs {jobs}");
+        let line =
+            format!("fit --preset paper normal -o {jobs}.auscult --clip-seconds 1 --jobs {jobs}");
         sandbox.run(&line).exits(0);
         assert_eq!(sandbox.read(&format!("{jobs}.auscult")), sandbox.read("model.auscult"));
         let scores = sandbox.score(&format!("model.auscult normal check --jobs {jobs} --bands"));
@@ -86,7 +88,10 @@ fn model_and_scores_do_not_depend_on_the_number_of_threads() {
 fn too_few_clips_give_scores_without_verdicts_and_say_how_many_are_missing() {
     let sandbox = Sandbox::new();
     sandbox.record("normal", 1..3, 4);
-    sandbox.run("fit normal -o few.auscult --clip-seconds 1").exits(0).says("no verdicts yet");
+    sandbox
+        .run("fit --preset paper normal -o few.auscult --clip-seconds 1")
+        .exits(0)
+        .says("no verdicts yet");
     let rows = sandbox.score("few.auscult normal/visit_1/0.wav");
     assert_eq!(&rows[0][5], "undecided");
     let table = sandbox.run("score few.auscult normal/visit_1/0.wav").exits(0).stdout;
@@ -102,7 +107,8 @@ fn too_few_clips_give_scores_without_verdicts_and_say_how_many_are_missing() {
 fn one_visit_is_said_to_promise_too_much() {
     let sandbox = Sandbox::new();
     sandbox.record("normal", 1..2, 20);
-    let ran = sandbox.run("fit normal/visit_1 -o one.auscult --clip-seconds 1").exits(0);
+    let ran =
+        sandbox.run("fit --preset paper normal/visit_1 -o one.auscult --clip-seconds 1").exits(0);
     ran.says("record on other days");
 }
 
@@ -112,7 +118,7 @@ fn copies_are_left_out_and_named() {
     let copy = sandbox.read("normal/visit_1/0.wav");
     sandbox.write("normal/visit_2/copy.wav", copy);
     sandbox
-        .run("fit normal -o m.auscult --clip-seconds 1")
+        .run("fit --preset paper normal -o m.auscult --clip-seconds 1")
         .exits(0)
         .says("left out normal/visit_2/copy.wav: it is the same sound as normal/visit_1/0.wav");
 }
@@ -130,7 +136,7 @@ fn every_method_and_front_end_fits_and_scores() {
         "--sample-rate 8000 --max-references 10",
     ];
     for line in lines {
-        let fit = format!("fit normal -o other.auscult --clip-seconds 1 {line}");
+        let fit = format!("fit --preset paper normal -o other.auscult --clip-seconds 1 {line}");
         sandbox.run(&fit).exits(0);
         sandbox.run("model verify other.auscult").exits(0);
         assert_eq!(sandbox.score("other.auscult check").len(), 2, "{line}");

@@ -38,8 +38,8 @@ fn manifests_name_files_visits_and_domains() {
     let lines = entries.map(line).join("\n");
     sandbox.write("list.csv", &csv);
     sandbox.write("list.jsonl", &lines);
-    sandbox.run("fit list.csv -o csv.auscult --clip-seconds 1").exits(0);
-    sandbox.run("fit list.jsonl -o jsonl.auscult --clip-seconds 1").exits(0);
+    sandbox.run("fit --preset paper list.csv -o csv.auscult --clip-seconds 1").exits(0);
+    sandbox.run("fit --preset paper list.jsonl -o jsonl.auscult --clip-seconds 1").exits(0);
     assert_eq!(sandbox.read("csv.auscult"), sandbox.read("jsonl.auscult"));
     let json = sandbox.run("inspect csv.auscult --references --json").exits(0).stdout;
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
@@ -70,7 +70,9 @@ fn sound_that_is_not_read_is_noted_and_nothing_fails() {
 fn visits_come_from_sub_folders_unless_named() {
     let sandbox = Sandbox::with_recordings();
     let visits = |line: &str| {
-        sandbox.run(&format!("fit normal -o m.auscult --clip-seconds 1 {line}")).exits(0);
+        sandbox
+            .run(&format!("fit --preset paper normal -o m.auscult --clip-seconds 1 {line}"))
+            .exits(0);
         let json = sandbox.run("inspect m.auscult --json").exits(0).stdout;
         let json: serde_json::Value = serde_json::from_str(&json).unwrap();
         (json["visits"].clone(), json["calibration"]["basis"].clone())
@@ -162,7 +164,10 @@ fn long_recordings_are_cut_by_clip_and_hop() {
     assert_eq!(starts("--hop-seconds 2"), [0.0, 2.0]);
     assert_eq!(starts("--clips first"), [0.0]);
     sandbox.run("score model.auscult long.wav").exits(0).says("0.5 s at the end of 1 recording");
-    let json = sandbox.run("fit long.wav -o l.auscult --clip-seconds 0.5 --json").exits(0).stdout;
+    let json = sandbox
+        .run("fit --preset paper long.wav -o l.auscult --clip-seconds 0.5 --json")
+        .exits(0)
+        .stdout;
     assert!(json.contains("\"references\": 7"), "{json}");
 }
 
@@ -183,7 +188,9 @@ fn channels_are_chosen_or_averaged() {
     let mean = score("stereo.wav --channel mean");
     assert!(mean != score("left.wav") && mean != score("right.wav"));
     // A model remembers the channel it was made with.
-    sandbox.run("fit normal -o mean.auscult --clip-seconds 1 --channel mean").exits(0);
+    sandbox
+        .run("fit --preset paper normal -o mean.auscult --clip-seconds 1 --channel mean")
+        .exits(0);
     assert_eq!(sandbox.score("mean.auscult stereo.wav")[0][2], mean);
 }
 
@@ -211,7 +218,7 @@ fn every_format_is_read() {
         assert!(row[2].parse::<f64>().unwrap().abs() < 0.05, "{row:?}");
     }
     // The recorded files are a tenth of a second and longer.
-    sandbox.run("fit normal -o short.auscult --clip-seconds 0.1").exits(0);
+    sandbox.run("fit --preset paper normal -o short.auscult --clip-seconds 0.1").exits(0);
     let recorded = golden::testdata().join("audio");
     for name in ["saw16.flac", "saw24.flac", "tone.aac", "tone.m4a", "tone.mp3", "tone.ogg"] {
         let path = recorded.join(name);

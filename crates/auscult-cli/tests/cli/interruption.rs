@@ -68,7 +68,10 @@ fn ctrl_c_during_fit_and_add_leaves_the_old_model() {
     let sandbox = Sandbox::with_model();
     with_much_to_read(&sandbox, 800);
     let before = sandbox.read("model.auscult");
-    for line in ["fit many -o model.auscult --clip-seconds 1", "model add model.auscult many"] {
+    for line in [
+        "fit --preset paper many -o model.auscult --clip-seconds 1",
+        "model add model.auscult many",
+    ] {
         run_and_interrupt(&sandbox, line).exits(2).says("model.auscult was not changed\n");
         assert_eq!(sandbox.read("model.auscult"), before, "{line}");
     }
@@ -82,7 +85,7 @@ fn ctrl_c_while_a_network_learns_stops_and_leaves_nothing_half_done() {
     let wait = Duration::from_secs(2);
     for calibration in ["visits", "split"] {
         let fit = format!(
-            "fit normal -o model.auscult --clip-seconds 1 --method autoencoder --epochs 100000 \
+            "fit --preset paper normal -o model.auscult --clip-seconds 1 --method autoencoder --epochs 100000 \
              --calibration {calibration}"
         );
         let ran = run_and_interrupt_after(&sandbox, &fit, wait).exits(2);
@@ -169,7 +172,7 @@ fn kill_at_many_moments(sandbox: &Sandbox, line: &str, states: [&[u8]; 2]) {
 fn kill_during_fit_leaves_the_old_model_or_the_new_one() {
     let sandbox = Sandbox::with_model();
     let old = sandbox.read("model.auscult");
-    let line = "fit normal -o model.auscult --clip-seconds 1 --front-end lpc";
+    let line = "fit --preset paper normal -o model.auscult --clip-seconds 1 --front-end lpc";
     sandbox.run(line).exits(0);
     let new = sandbox.read("model.auscult");
     kill_at_many_moments(&sandbox, line, [&old, &new]);
@@ -178,7 +181,9 @@ fn kill_during_fit_leaves_the_old_model_or_the_new_one() {
 #[test]
 fn kill_during_add_leaves_the_old_model_or_the_new_one() {
     let sandbox = Sandbox::with_recordings();
-    sandbox.run("fit normal -o model.auscult --clip-seconds 1 --front-end lpc").exits(0);
+    sandbox
+        .run("fit --preset paper normal -o model.auscult --clip-seconds 1 --front-end lpc")
+        .exits(0);
     sandbox.record("later", 4..6, 8);
     let old = sandbox.read("model.auscult");
     let line = "model add model.auscult later";
@@ -261,9 +266,10 @@ fn a_full_disk_leaves_the_old_model() {
     let room = vec![0; 256 * 1024];
     let _ = std::fs::write(disk.0.join("filler"), room);
     let before = sandbox.read("model.auscult");
-    for line in
-        ["model add tiny/m.auscult later", "fit normal later -o tiny/m.auscult --clip-seconds 1"]
-    {
+    for line in [
+        "model add tiny/m.auscult later",
+        "fit --preset paper normal later -o tiny/m.auscult --clip-seconds 1",
+    ] {
         let ran = sandbox.run(line).exits(2);
         ran.says("cannot write tiny/m.auscult: No space left on device")
             .says("nothing was changed");

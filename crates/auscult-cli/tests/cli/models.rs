@@ -9,11 +9,13 @@ const FIT: &str = "--clip-seconds 1";
 fn adding_equals_a_fresh_fit_bit_for_bit() {
     let sandbox = Sandbox::with_recordings();
     let all = ["normal/visit_1", "normal/visit_2", "normal/visit_3"];
-    sandbox.run(&format!("fit {} -o a.auscult {FIT} --visit one", all[0])).exits(0);
+    sandbox.run(&format!("fit --preset paper {} -o a.auscult {FIT} --visit one", all[0])).exits(0);
     sandbox.run(&format!("model add a.auscult {} --visit one", all[1])).exits(0);
     let told = sandbox.run(&format!("model add a.auscult {} --visit one", all[2])).exits(0);
     assert!(told.stdout.contains("a.auscult: 24 references, were 16; threshold"), "{told:#?}");
-    sandbox.run(&format!("fit {} -o fresh.auscult {FIT} --visit one", all.join(" "))).exits(0);
+    sandbox
+        .run(&format!("fit --preset paper {} -o fresh.auscult {FIT} --visit one", all.join(" ")))
+        .exits(0);
     assert_eq!(sandbox.read("a.auscult"), sandbox.read("fresh.auscult"));
 }
 
@@ -25,7 +27,7 @@ fn forgetting_equals_a_fresh_fit_on_the_others_bit_for_bit() {
     std::fs::remove_dir_all(sandbox.path("normal/visit_2")).unwrap();
     std::fs::remove_file(sandbox.path("normal/visit_1/3.wav")).unwrap();
     std::fs::remove_file(sandbox.path("normal/visit_1/0.wav")).unwrap();
-    sandbox.run(&format!("fit normal -o fresh.auscult {FIT}")).exits(0);
+    sandbox.run(&format!("fit --preset paper normal -o fresh.auscult {FIT}")).exits(0);
     assert_eq!(sandbox.read("model.auscult"), sandbox.read("fresh.auscult"));
     sandbox.run("model verify model.auscult").exits(0);
 }
@@ -53,7 +55,9 @@ fn adding_what_is_there_changes_nothing_and_says_so() {
 #[test]
 fn a_full_coreset_takes_in_new_clips() {
     let sandbox = Sandbox::with_recordings();
-    sandbox.run("fit normal -o model.auscult --clip-seconds 1 --max-references 10").exits(0);
+    sandbox
+        .run("fit --preset paper normal -o model.auscult --clip-seconds 1 --max-references 10")
+        .exits(0);
     let before = sandbox.read("model.auscult");
     sandbox.record("more", 7..9, 4);
     let ran = sandbox.run("model add model.auscult more").exits(0);
@@ -79,9 +83,17 @@ fn forgetting_what_is_not_there_is_refused_and_changes_nothing() {
 #[test]
 fn coresets_are_deterministic_and_equal_whether_made_at_once_or_later() {
     let sandbox = Sandbox::with_model();
-    sandbox.run(&format!("fit normal -o small.auscult {FIT} --max-references 6 --jobs 1")).exits(0);
+    sandbox
+        .run(&format!(
+            "fit --preset paper normal -o small.auscult {FIT} --max-references 6 --jobs 1"
+        ))
+        .exits(0);
     let once = sandbox.read("small.auscult");
-    sandbox.run(&format!("fit normal -o small.auscult {FIT} --max-references 6 --jobs 5")).exits(0);
+    sandbox
+        .run(&format!(
+            "fit --preset paper normal -o small.auscult {FIT} --max-references 6 --jobs 5"
+        ))
+        .exits(0);
     assert_eq!(sandbox.read("small.auscult"), once);
     sandbox.run("model coreset model.auscult --max-references 6").exits(0);
     assert_eq!(sandbox.read("model.auscult"), once);
@@ -120,7 +132,7 @@ fn a_model_cut_short_anywhere_is_refused_and_can_be_fitted_again() {
         }
     }
     sandbox.run("model verify bad.auscult").exits(2).says("restore it from a copy or fit it again");
-    sandbox.run(&format!("fit normal -o bad.auscult {FIT}")).exits(0);
+    sandbox.run(&format!("fit --preset paper normal -o bad.auscult {FIT}")).exits(0);
     assert_eq!(sandbox.read("bad.auscult"), whole);
 }
 
@@ -203,7 +215,9 @@ fn inspect_tells_the_version_of_the_file_and_not_of_the_program() {
     let sandbox = Sandbox::with_recordings();
     for (storage, version) in [("f32", 1), ("f16", 2), ("int8", 2)] {
         sandbox
-            .run(&format!("fit normal -o x.auscult --clip-seconds 1 --storage {storage}"))
+            .run(&format!(
+                "fit --preset paper normal -o x.auscult --clip-seconds 1 --storage {storage}"
+            ))
             .exits(0);
         let facts = sandbox.run("inspect x.auscult --json").exits(0).stdout;
         let facts: serde_json::Value = serde_json::from_str(&facts).unwrap();

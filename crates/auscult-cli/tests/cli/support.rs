@@ -38,7 +38,7 @@ impl Sandbox {
     /// With recordings, and `model.auscult` made from them.
     pub(crate) fn with_model() -> Self {
         let sandbox = Self::with_recordings();
-        sandbox.run("fit normal -o model.auscult --clip-seconds 1").exits(0);
+        sandbox.run("fit --preset paper normal -o model.auscult --clip-seconds 1").exits(0);
         sandbox
     }
 

@@ -31,7 +31,7 @@ fn synth_does_not_write_into_a_folder_in_use() {
 fn dcase_layout_fits_and_scores() {
     let sandbox = Sandbox::new();
     sandbox.run("synth --out d --machine fan --train 20 2 --test 2 1 --seconds 1").exits(0);
-    sandbox.run("fit d/fan/train -o fan.auscult --clip-seconds 1").exits(0);
+    sandbox.run("fit --preset paper d/fan/train -o fan.auscult --clip-seconds 1").exits(0);
     let rows = sandbox.score("fan.auscult d/fan/test");
     assert_eq!(rows.len(), 6);
     assert!(rows[0][0].starts_with("d/fan/test/section_00_"), "{:?}", rows[0]);

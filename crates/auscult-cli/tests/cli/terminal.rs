@@ -54,7 +54,7 @@ fn colours_are_on_terminals_only_and_obey_no_color() {
 #[test]
 fn progress_is_shown_on_terminals_only() {
     let sandbox = plant();
-    let line = "fit normal -o again.auscult --clip-seconds 1";
+    let line = "fit --preset paper normal -o again.auscult --clip-seconds 1";
     assert!(on_terminal(&sandbox, line, &[]).contains("/24 files"));
     let ran = sandbox.run(line).exits(0);
     assert!(!ran.stderr.contains("files,"), "no bar in a pipe: {}", ran.stderr);

@@ -20,14 +20,15 @@ fn changed(change: impl Fn(usize, f32) -> f32) -> Vec<u8> {
 fn fit_tells_input_quality_and_the_references_to_listen_to() {
     let sandbox = Sandbox::with_recordings();
     sandbox.write("normal/visit_1/loud.wav", changed(|_, s| (s * 100.0).clamp(-1.0, 1.0)));
-    let ran = sandbox.run("fit normal -o model.auscult --clip-seconds 1").exits(0);
+    let ran = sandbox.run("fit --preset paper normal -o model.auscult --clip-seconds 1").exits(0);
     let ran = ran.says("normal/visit_1/loud.wav: clipped: ");
     assert!(ran.stdout.contains("1 of 25 clips with remarks: 1 clipped"), "{}", ran.stdout);
     let listen = ran.stdout.split_once("please listen\n").unwrap().1;
     assert_eq!(listen.lines().count(), 10);
     assert!(listen.lines().next().unwrap().ends_with("normal/visit_1/loud.wav"), "{listen}");
 
-    let ran = sandbox.run("fit normal -o model.auscult --clip-seconds 1 --json").exits(0);
+    let ran =
+        sandbox.run("fit --preset paper normal -o model.auscult --clip-seconds 1 --json").exits(0);
     let facts = json(&ran.stdout);
     assert_eq!(facts["quality"]["remarks"]["clipped"], 1);
     assert_eq!(facts["least_normal"][0]["path"], "normal/visit_1/loud.wav");
@@ -122,7 +123,7 @@ fn two_domains() -> Sandbox {
         }
     }
     sandbox.write("domains.csv", manifest);
-    sandbox.run("fit domains.csv -o model.auscult --clip-seconds 1").exits(0);
+    sandbox.run("fit --preset paper domains.csv -o model.auscult --clip-seconds 1").exits(0);
     sandbox
 }
 
@@ -156,7 +157,9 @@ fn clips_of_a_domain_are_judged_by_its_own_references() {
 #[test]
 fn a_domain_has_its_own_floor() {
     let sandbox = Sandbox::with_recordings();
-    sandbox.run("fit normal -o model.auscult --clip-seconds 1 --domain source").exits(0);
+    sandbox
+        .run("fit --preset paper normal -o model.auscult --clip-seconds 1 --domain source")
+        .exits(0);
     sandbox.write("few/a.wav", changed(|_, s| s * 0.5));
     sandbox.write("few/b.wav", changed(|_, s| s * 0.4));
     sandbox.run("model add model.auscult few --visit x --domain target").exits(0);
@@ -168,7 +171,7 @@ fn a_domain_has_its_own_floor() {
 fn an_alarm_budget_chooses_a_rule_and_the_model_keeps_it() {
     let sandbox = Sandbox::new();
     sandbox.record("normal", 1..26, 1);
-    let line = "fit normal -o model.auscult --clip-seconds 1 --json --at-most";
+    let line = "fit --preset paper normal -o model.auscult --clip-seconds 1 --json --at-most";
     let words: Vec<&str> = line.split(' ').chain(["40000 alarms per day"]).collect();
     let facts = json(&sandbox.run_words(&words).exits(0).stdout);
     let chosen = &facts["budget"]["chosen"];
@@ -188,8 +191,9 @@ fn an_alarm_budget_chooses_a_rule_and_the_model_keeps_it() {
     assert!(ran.stdout.contains("and there are 25; record at least"), "{}", ran.stdout);
     ran.says("nothing was saved: no alarm rule keeps the budget");
     assert_eq!(before, sandbox.read("model.auscult"));
-    let ran =
-        sandbox.run("fit normal -o strict.auscult --clip-seconds 1 --at-most 1/year").exits(2);
+    let ran = sandbox
+        .run("fit --preset paper normal -o strict.auscult --clip-seconds 1 --at-most 1/year")
+        .exits(2);
     ran.says("no model was written: no alarm rule keeps the budget");
     assert!(!sandbox.path("strict.auscult").exists());
     // What 25 clips can promise on average they cannot promise with confidence.
@@ -203,7 +207,9 @@ fn an_alarm_budget_chooses_a_rule_and_the_model_keeps_it() {
     ran.says("the alarm rule was chosen for another rate or calibration and is left out");
     let model = json(&sandbox.run("inspect model.auscult --json").exits(0).stdout);
     assert_eq!(model["settings"].get("alarm"), None);
-    let ran = sandbox.run("fit normal -o m --at-most 1/day --false-alarm-rate 1%").exits(2);
+    let ran = sandbox
+        .run("fit --preset paper normal -o m --at-most 1/day --false-alarm-rate 1%")
+        .exits(2);
     ran.says("cannot be used with");
 }
 
@@ -234,13 +240,13 @@ fn absurd_rates_and_budgets_are_refused_before_any_work() {
 fn one_visit_and_one_recording_are_said_to_be_weaker() {
     let sandbox = Sandbox::new();
     sandbox.record("normal", 1..2, 24);
-    let ran = sandbox.run("fit normal -o model.auscult --clip-seconds 1").exits(0);
+    let ran = sandbox.run("fit --preset paper normal -o model.auscult --clip-seconds 1").exits(0);
     ran.says("verdicts are provisional: no second visit is known");
     let long: Vec<f32> = (0..24)
         .flat_map(|take| auscult_testing::ClipRecipe { take, ..clip() }.render().unwrap())
         .collect();
     sandbox.write("long.wav", wav_of_samples(&long));
-    let ran = sandbox.run("fit long.wav -o long.auscult --clip-seconds 1").exits(0);
+    let ran = sandbox.run("fit --preset paper long.wav -o long.auscult --clip-seconds 1").exits(0);
     ran.says("verdicts are provisional: all references come from one recording");
 }
 
@@ -252,7 +258,8 @@ fn without_visits_nothing_is_promised_anywhere_unless_somebody_vouches() {
         let recipe = auscult_testing::ClipRecipe { visit, ..clip() };
         sandbox.write(&format!("normal/{visit}.wav"), wav_of_samples(&recipe.render().unwrap()));
     }
-    let facts = sandbox.run("fit normal -o model.auscult --clip-seconds 1 --json").exits(0);
+    let facts =
+        sandbox.run("fit --preset paper normal -o model.auscult --clip-seconds 1 --json").exits(0);
     assert_eq!(json(&facts.stdout)["promised"], false);
     let ran = sandbox.run("score model.auscult normal").exits(0);
     assert!(ran.stdout.contains(why), "{}", ran.stdout);
@@ -330,11 +337,11 @@ fn recordings_kept_for_testing_are_not_learnt_from() {
     let sandbox = Sandbox::with_recordings();
     let rows = "normal/visit_1/0.wav,train\nnormal/visit_1/1.wav,\nnormal/visit_2/0.wav,Test\n";
     sandbox.write("list.csv", format!("path,split\n{rows}"));
-    let ran = sandbox.run("fit list.csv -o m.auscult --clip-seconds 1").exits(0);
+    let ran = sandbox.run("fit --preset paper list.csv -o m.auscult --clip-seconds 1").exits(0);
     assert!(ran.stdout.contains("references  2 from 2 files"), "{ran:#?}");
     ran.says("left out 1 recording that the manifest keeps for testing");
     sandbox.write("list.csv", "path,split\nnormal/visit_1/0.wav,test\n");
-    let ran = sandbox.run("fit list.csv -o n.auscult --clip-seconds 1").exits(2);
+    let ran = sandbox.run("fit --preset paper list.csv -o n.auscult --clip-seconds 1").exits(2);
     ran.says("the manifest keeps every recording for testing");
 }
 
@@ -347,7 +354,7 @@ fn recordings_labelled_as_anomalous_are_not_learnt_from() {
         })
         .collect();
     sandbox.write("list.csv", format!("path,label\n{}\nnowhere.wav,normal\n", rows.join("\n")));
-    let ran = sandbox.run("fit list.csv -o model.auscult --clip-seconds 1").exits(2);
+    let ran = sandbox.run("fit --preset paper list.csv -o model.auscult --clip-seconds 1").exits(2);
     assert!(ran.stdout.contains("references  6 from 6 files"), "{}", ran.stdout);
     assert!(ran.stdout.contains("1 skipped"), "the row without a file counts: {}", ran.stdout);
     ran.says("left out 2 recordings labelled as anomalous");
@@ -378,7 +385,7 @@ fn a_split_is_shown_and_not_saved() {
 fn the_alarm_rule_is_applied_to_clips_in_order() {
     let sandbox = Sandbox::new();
     sandbox.record("normal", 1..26, 1);
-    let line = "fit normal -o model.auscult --clip-seconds 1 --at-most";
+    let line = "fit --preset paper normal -o model.auscult --clip-seconds 1 --at-most";
     let words: Vec<&str> = line.split(' ').chain(["5000 alarms per day"]).collect();
     sandbox.run_words(&words).exits(0);
     let model = json(&sandbox.run("inspect model.auscult --json").exits(0).stdout);
@@ -421,7 +428,8 @@ fn a_short_recording_is_remarked_on_and_less_than_half_a_clip_is_not_scored() {
     let clips = &document["clips"];
     assert_eq!(clips[0]["verdict"], "too-short");
     assert_eq!(clips[1]["remarks"][0], "short");
-    let ran = sandbox.run("fit check/most.wav -o short.auscult --clip-seconds 1").exits(0);
+    let ran =
+        sandbox.run("fit --preset paper check/most.wav -o short.auscult --clip-seconds 1").exits(0);
     ran.says("check/most.wav: short: ");
 }
 
@@ -473,7 +481,7 @@ fn identical_clips_count_once_and_promise_nothing() {
     for index in 0..30 {
         sandbox.write(&format!("normal/{index:02}.wav"), changed(|_, s| s));
     }
-    let ran = sandbox.run("fit normal -o model.auscult --clip-seconds 1").exits(0);
+    let ran = sandbox.run("fit --preset paper normal -o model.auscult --clip-seconds 1").exits(0);
     assert!(ran.stdout.contains("29 left out as copies"), "{}", ran.stdout);
     ran.says("no verdicts yet");
     let ran = sandbox.run("score model.auscult normal/00.wav --jsonl").exits(0);
@@ -492,7 +500,9 @@ fn references_that_all_score_zero_still_give_a_model_and_a_page() {
         let gain = 0.5 + 0.02 * index as f32;
         sandbox.write(&format!("normal/v{}/{index:02}.wav", index % 6), changed(|_, s| s * gain));
     }
-    sandbox.run("fit normal -o model.auscult --clip-seconds 1 --front-end lpc").exits(0);
+    sandbox
+        .run("fit --preset paper normal -o model.auscult --clip-seconds 1 --front-end lpc")
+        .exits(0);
     sandbox.run("calibrate model.auscult --at-most 1/day").exits(0);
     let ran = sandbox.run("score model.auscult normal/v0/00.wav --jsonl").exits(0);
     assert_eq!(json(&ran.stdout)["verdict"], "normal");
@@ -542,10 +552,10 @@ fn a_manifest_with_unknown_visits_is_used_and_said_to_be_weaker() {
         .flat_map(|visit| (0..8).map(move |take| format!("normal/visit_{visit}/{take}.wav,")))
         .collect();
     sandbox.write("list.csv", format!("path,visit\n{}\n", rows.join("\n")));
-    let ran = sandbox.run("fit list.csv -o model.auscult --clip-seconds 1").exits(0);
+    let ran = sandbox.run("fit --preset paper list.csv -o model.auscult --clip-seconds 1").exits(0);
     ran.says("verdicts are provisional: no second visit is known");
     // Asking for visits that are not known is refused, and nothing is written.
-    let line = "fit list.csv -o other.auscult --clip-seconds 1 --calibration visits";
+    let line = "fit --preset paper list.csv -o other.auscult --clip-seconds 1 --calibration visits";
     let ran = sandbox.run(line).exits(2);
     assert!(ran.stderr.contains("visit"), "{ran:#?}");
     assert!(!sandbox.path("other.auscult").exists());
