@@ -48,9 +48,10 @@ pub struct BandReason {
     pub deviations: Option<f64>,
     /// Level against that reference, part by part, where features have a level.
     pub levels: Vec<LevelDifference>,
-    /// The modulation that differs most from that reference, where features are modulations.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub modulation: Option<ModulationDifference>,
+    /// The modulations that differ most from that reference, the one that counts most first, where
+    /// features are modulations.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub modulations: Vec<ModulationDifference>,
     /// All of this in a sentence.
     pub sentence: String,
 }
@@ -78,6 +79,9 @@ pub struct ModulationDifference {
 
 /// The most parts a band is described in.
 const PARTS: usize = 6;
+
+/// The most modulations that are listed.
+const MOST_MODULATIONS: usize = 5;
 
 /// A band is said to differ from this many times the normal distance on.
 const NOTABLE: f64 = 1.5;
@@ -121,7 +125,7 @@ impl Explanation {
                     reference: (score_of == ScoreOf::Distance)
                         .then(|| model.references().provenance()[score.reference].clone()),
                     levels: compared.levels().collect(),
-                    modulation: compared.modulation(),
+                    modulations: compared.modulations(MOST_MODULATIONS),
                     sentence: String::new(),
                 };
                 reason.sentence = reason.describe(score_of);
@@ -179,7 +183,7 @@ impl BandReason {
         let reference = show_reference(reference);
         let mut sentence =
             format!("{} ({view}) is {far} from the closest reference, {reference}", self.name());
-        if let Some(modulation) = &self.modulation {
+        if let Some(modulation) = self.modulations.first() {
             return format!("{sentence}: {modulation}.");
         }
         let mut loudest: Vec<&LevelDifference> =
@@ -264,23 +268,55 @@ impl Compared<'_> {
 
     /// The modulation that adds most to the band's distance.
     pub(crate) fn modulation(&self) -> Option<ModulationDifference> {
+        let shares = self.modulation_shares()?;
+        let (_, at) = shares.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+        self.modulation_at(at)
+    }
+
+    /// The modulations that add most to the band's distance, the largest share first; of a line that
+    /// spills over to its neighbours, the line itself.
+    fn modulations(&self, most: usize) -> Vec<ModulationDifference> {
+        let Some(shares) = self.modulation_shares() else { return Vec::new() };
+        let mut shares: Vec<(f64, usize)> = shares.collect();
+        shares.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+        let mut found: Vec<ModulationDifference> = Vec::with_capacity(most);
+        for line in shares.into_iter().filter_map(|(_, at)| self.modulation_at(at)) {
+            let touches = |known: &ModulationDifference| {
+                (known.rate - line.rate).abs() < 1.6
+                    && known.hertz.start <= line.hertz.end
+                    && line.hertz.start <= known.hertz.end
+            };
+            if found.len() == most {
+                break;
+            }
+            if !found.iter().any(touches) {
+                found.push(line);
+            }
+        }
+        found
+    }
+
+    /// What each position of a band of modulations adds to its distance.
+    fn modulation_shares(&self) -> Option<impl Iterator<Item = (f64, usize)>> {
         self.axis.rates(self.positions.clone())?;
-        let values = |of: &'_ [f32], at: usize| of.get(at).copied().map(f64::from);
         let length = |of: &[f32]| {
             let squares = of.get(self.positions.clone())?.iter().map(|v| f64::from(*v).powi(2));
             Some(squares.sum::<f64>().sqrt()).filter(|&length| length > 0.0)
         };
         let (clip_length, reference_length) = (length(self.clip)?, length(self.reference)?);
-        let share = |at: usize| {
+        Some(self.positions.clone().map(move |at| {
             let weight = self.weights.and_then(|weights| weights.get(at - self.positions.start));
-            let clip = values(self.clip, at)? / clip_length;
-            let reference = values(self.reference, at)? / reference_length;
-            Some(((clip - reference) * weight.copied().unwrap_or(1.0)).powi(2))
-        };
-        let shares = self.positions.clone().filter_map(|at| Some((share(at)?, at)));
-        let (_, at) = shares.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+            let clip = f64::from(self.clip[at]) / clip_length;
+            let reference = f64::from(self.reference[at]) / reference_length;
+            (((clip - reference) * weight.copied().unwrap_or(1.0)).powi(2), at)
+        }))
+    }
+
+    /// The modulation at one position.
+    fn modulation_at(&self, at: usize) -> Option<ModulationDifference> {
         let rates = self.axis.rates(at..at + 1)?;
-        let (clip, reference) = (values(self.clip, at)?, values(self.reference, at)?);
+        let value = |of: &[f32]| of.get(at).copied().map(f64::from);
+        let (clip, reference) = (value(self.clip)?, value(self.reference)?);
         Some(ModulationDifference {
             hertz: self.axis.hertz(at..at + 1)?,
             rate: f64::midpoint(rates.start, rates.end),

@@ -44,12 +44,16 @@ pub(crate) fn measure(compares: bool) -> &'static str {
 
 /// What a band of an explanation is called.
 pub(crate) fn reason_name(reason: &BandReason) -> String {
+    if let Some(line) = reason.modulations.first() {
+        return format!("{:.0} a second in {}", line.rate, hertz(&line.hertz));
+    }
     reason.hertz.as_ref().map_or_else(|| reason.name(), hertz)
 }
 
 /// What a band is called: hertz if the axis has them.
 pub(crate) fn band_name(axis: &Axis, positions: &Range<usize>) -> String {
     match axis.hertz(positions.clone()) {
+        Some(_) if axis.rates(positions.clone()).is_some() => "modulation".to_owned(),
         Some(range) => hertz(&range),
         None => format!("{}\u{2013}{}", positions.start, positions.end.saturating_sub(1)),
     }

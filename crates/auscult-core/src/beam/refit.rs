@@ -135,3 +135,112 @@ impl FittedBeam {
         parallel::map(clips.len(), || (), score).into_iter().collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::{path::Path, sync::Arc};
+
+    use auscult_testing::golden;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::{
+        BeamSettings, ClipSettings, ClipVectors, DensityExponent, FrontEnd, FrontEndSettings,
+        Method, Metric, Provenance,
+        features::{MemberForms, MemberOptions},
+    };
+
+    fn numbers(value: &Value) -> Vec<f64> {
+        value.as_array().unwrap().iter().map(|number| number.as_f64().unwrap()).collect()
+    }
+
+    fn assert_close(what: &str, got: &[f64], want: &[f64], relative: f64) {
+        assert_eq!(got.len(), want.len(), "{what}");
+        for (index, (got, want)) in got.iter().zip(want).enumerate() {
+            assert!((got - want).abs() <= relative * want.abs(), "{what} {index}: {got} {want}");
+        }
+    }
+
+    /// The members of the preset `fast`, for clips of this length.
+    fn front_end(seconds: f64) -> Arc<dyn FrontEnd> {
+        let length = ClipSettings { seconds, ..ClipSettings::default() }.check().unwrap();
+        let member = |name, convention, metric, neighbours, exponent| {
+            let settings = FrontEndSettings::named(name, convention).unwrap();
+            let front_end = settings.build(length).unwrap();
+            let views = front_end.views().to_vec();
+            (front_end, MemberOptions { views, bands: None, metric, neighbours, exponent })
+        };
+        let auto = DensityExponent::Auto;
+        MemberForms::stack(vec![
+            member("log-mel", Some("dcase"), Metric::Cosine, 1, auto),
+            member("modulation", None, Metric::Scaled, 3, DensityExponent::default()),
+        ])
+        .unwrap()
+    }
+
+    fn clips(front_end: &dyn FrontEnd, folder: &Path, files: &Value) -> Vec<ClipVectors> {
+        let mut extractor = front_end.extractor();
+        let mut vectors = ClipVectors::for_front_end(front_end);
+        let files = files.as_array().unwrap().iter();
+        let clips = files.map(|file| {
+            let samples = golden::read_wav_pcm16(&folder.join(file.as_str().unwrap())).unwrap();
+            let samples: Vec<f32> = samples.into_iter().map(|sample| sample as f32).collect();
+            extractor.extract_into(&samples, &mut vectors).unwrap();
+            vectors.clone()
+        });
+        clips.collect()
+    }
+
+    /// Every number of the members of `fast` for real files, from an independent implementation.
+    #[test]
+    fn scores_left_out_and_elsewhere_are_the_golden_ones() {
+        let Some(folder) = golden::shared() else {
+            #[expect(clippy::print_stderr, reason = "a skipped test must be heard")]
+            {
+                eprintln!("SKIPPED: the large golden pack (golden/presets) is not present");
+            }
+            return;
+        };
+        let text = std::fs::read_to_string(folder.join("presets/presets.json")).unwrap();
+        let golden: Value = serde_json::from_str(&text).unwrap();
+        let front_end = front_end(golden["clip_seconds"].as_f64().unwrap());
+        let settings = BeamSettings::paper(Method::AdaBeam, &*front_end);
+        let beam = settings.check(front_end.axis().len()).unwrap();
+        for (machine, expected) in golden["machines"].as_object().unwrap() {
+            let mut references = References::for_front_end(&*front_end);
+            for clip in clips(&*front_end, &folder, &expected["train_files"]) {
+                let name = references.len().to_string();
+                references.push(&clip, Provenance::of(name)).unwrap();
+            }
+            let test = clips(&*front_end, &folder, &expected["test_files"]);
+            let (views, left_out) = beam
+                .fit_bands(&references, |memory, matrix, band, buffers| {
+                    beam.fit_band_by_clips(memory, matrix, beam.rule_of(band), buffers)
+                })
+                .unwrap();
+            let elsewhere = beam.scores_elsewhere(&references, &views).unwrap();
+            let fitted = beam.fit_standardised(references).unwrap();
+            let scored: Vec<_> = test.iter().map(|clip| fitted.score(clip).unwrap()).collect();
+            for (member, name) in ["log-mel", "modulation"].into_iter().enumerate() {
+                let want = &expected["members"][name];
+                let what = |number: &str| format!("{machine} {name} {number}");
+                let scores: Vec<f64> = scored
+                    .iter()
+                    .map(|one| fitted.member_scores(one).nth(member).unwrap())
+                    .collect();
+                assert_close(&what("score"), &scores, &numbers(&want["score"]), 2e-3);
+                let own: Vec<f64> = (0..left_out[0][0].len())
+                    .map(|index| beam.member_left_out(&left_out, index, member).unwrap())
+                    .collect();
+                assert_close(&what("left out"), &own, &numbers(&want["left_out"]), 2e-3);
+                let other = &elsewhere[member];
+                assert_close(&what("other half"), other, &numbers(&want["other_half"]), 2e-3);
+                let deviations = scored.iter().map(|one| fitted.member_deviations(one)[member]);
+                let want = numbers(&expected["z"][name]);
+                for (got, want) in deviations.zip(want) {
+                    assert!((got - want).abs() < 5e-3, "{}: {got} {want}", what("z"));
+                }
+            }
+        }
+    }
+}

@@ -156,7 +156,8 @@ fn deviating(explanation: &Explanation) -> Vec<Mark> {
         };
         // Bands come the furthest first, so the first view seen of a band is its furthest.
         let is_new = marks.iter().all(|mark| mark.hertz != hertz);
-        if times_normal >= DEVIATING && is_new && marks.len() < MOST_MARKS {
+        let is_far = times_normal >= DEVIATING && band.modulations.is_empty();
+        if is_far && is_new && marks.len() < MOST_MARKS {
             marks.push(Mark { hertz, times_normal });
         }
     }

@@ -5,7 +5,7 @@ use std::{
     ops::Range,
 };
 
-use auscult::{View, features::Axis};
+use auscult::{View, explain::BandReason, features::Axis};
 use auscult_page::svg::{Picture, shape, text};
 
 use super::{CLIPS_FROM, WIDTH, clip_axis, close, column_centre, column_width, open};
@@ -22,6 +22,8 @@ pub(crate) struct HeatMap<'a> {
     /// Positions of the bands, in order along the axis.
     pub(crate) bands: &'a [Range<usize>],
     pub(crate) axis: &'a Axis,
+    /// Whether bands are those of members with views of their own.
+    pub(crate) is_stacked: bool,
 }
 
 /// The colour steps: each starts at the second value, in times its normal distance, and the
@@ -63,7 +65,11 @@ impl Display for HeatMap<'_> {
         )?;
         for (index, &view) in self.views.iter().enumerate() {
             let top = TOP + view_height * index as f64;
-            let name = format!("Seen {}", view_phrase(view));
+            let name = if self.is_stacked {
+                "By member".to_owned()
+            } else {
+                format!("Seen {}", view_phrase(view))
+            };
             text(out, "view-name start", (CLIPS_FROM, top + 16.0), &name)?;
             self.write_view(out, view, top + VIEW_NAME_HEIGHT)?;
         }
@@ -99,7 +105,7 @@ impl HeatMap<'_> {
             let left = CLIPS_FROM + width * index as f64;
             for band in 0..self.bands.len() {
                 let y = self.row_top(band, top);
-                let value = times_normal(clip, view, band);
+                let value = self.times_normal(clip, view, band);
                 let path = value.map_or(&mut unknown, |value| &mut paths[step_of(value)]);
                 let (across, down) = (width - gap, height - gap.min(height / 4.0));
                 write!(path, "M{left:.1} {y:.1}h{across:.1}v{down:.1}h-{across:.1}z")?;
@@ -137,6 +143,15 @@ impl HeatMap<'_> {
         Ok(())
     }
 
+    /// Of one view, a band is seen in the view of its member, which may be another.
+    fn times_normal(&self, clip: &ReportClip<'_>, view: View, band: usize) -> Option<f64> {
+        let bands = &clip.explanation.as_ref()?.bands;
+        let is_it = |reason: &&BandReason| {
+            reason.band == band && (reason.view == view || self.views.len() == 1)
+        };
+        bands.iter().find(is_it)?.times_normal.filter(|value| !value.is_nan())
+    }
+
     fn details(&self) -> String {
         let explained = self.clips.iter().filter(|clip| clip.explanation.is_some()).count();
         let furthest = self
@@ -169,12 +184,6 @@ fn step_of(times_normal: f64) -> usize {
     STEPS.iter().rposition(|&(_, from)| times_normal >= from).unwrap_or(0)
 }
 
-fn times_normal(clip: &ReportClip<'_>, view: View, band: usize) -> Option<f64> {
-    let bands = &clip.explanation.as_ref()?.bands;
-    let reason = bands.iter().find(|reason| reason.view == view && reason.band == band)?;
-    reason.times_normal.filter(|value| !value.is_nan())
-}
-
 /// The number in a cell, short enough for it.
 fn cell_number(value: f64) -> String {
     if value < 9.95 {
@@ -202,6 +211,7 @@ mod tests {
             views: &[View::Mean, View::Max],
             bands,
             axis: sample.front_end.axis(),
+            is_stacked: false,
         };
         let svg = chart.to_string();
         assert_eq!(svg.matches("class=\"tooltip\"").count(), sample.clips.len());
@@ -225,12 +235,13 @@ mod tests {
     fn clips_without_explanation_have_unknown_cells() {
         let clips = [clip_with(1.0, Verdict::Normal)];
         let axis = Axis::other(4);
-        let chart =
-            HeatMap { clips: &clips, views: &[View::Mean], bands: &[0..2, 2..4], axis: &axis };
+        let is_stacked = false;
+        let bands = &[0..2, 2..4];
+        let chart = HeatMap { clips: &clips, views: &[View::Mean], bands, axis: &axis, is_stacked };
         let svg = chart.to_string();
         assert!(svg.contains("heat-unknown") && svg.contains(">2\u{2013}3</text>"));
         assert_well_formed(&svg);
-        let nothing = HeatMap { clips: &[], views: &[], bands: &[], axis: &axis };
+        let nothing = HeatMap { clips: &[], views: &[], bands: &[], axis: &axis, is_stacked };
         assert_well_formed(&nothing.to_string());
     }
 }

@@ -5,6 +5,7 @@ mod comparison;
 mod heat_map;
 mod histogram;
 mod level_bars;
+mod modulation;
 mod score_range;
 mod spectrogram;
 mod timeline;
@@ -21,6 +22,7 @@ pub(crate) use self::{
     comparison::Comparison,
     heat_map::{HeatMap, STEPS},
     histogram::Histogram,
+    modulation::ModulationMap,
     score_range::ScoreRange,
     timeline::Timeline,
 };

@@ -66,7 +66,7 @@ fn cells(spectrogram: &Spectrogram, loudest: f32) -> Vec<u8> {
 const ANCHORS: [[u8; 3]; 6] =
     [[0, 0, 4], [59, 15, 112], [140, 41, 129], [222, 73, 104], [254, 159, 109], [252, 253, 191]];
 
-static PALETTE: LazyLock<Palette> = LazyLock::new(|| {
+pub(super) static PALETTE: LazyLock<Palette> = LazyLock::new(|| {
     std::array::from_fn(|value| {
         let place = value as f32 / 255.0 * (ANCHORS.len() - 1) as f32;
         let left = (place as usize).min(ANCHORS.len() - 2);

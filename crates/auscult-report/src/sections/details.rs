@@ -7,7 +7,7 @@ use auscult_page::{Escaped, number};
 
 use crate::{
     ReportClip, ReportSound,
-    charts::Comparison,
+    charts::{Comparison, ModulationMap},
     encode::wave_address,
     page::Page,
     text::{optional_number, verdict_class, verdict_sign, verdict_word},
@@ -82,6 +82,7 @@ fn write_clip(
         writeln!(out, "</ul>")?;
     }
     write_picture(out, position, (clip, sound), compares)?;
+    write_modulation(out, position, (clip, sound))?;
     write_players(out, sound)?;
     writeln!(out, "<p class=\"back\"><a href=\"#scores\">Back to the scores</a></p>\n</article>")
 }
@@ -105,6 +106,23 @@ fn write_picture(
         out,
         "<figure>\n{chart}<figcaption class=\"caption\">Brighter is louder. Bracketed bands differ from normal; the \
          numbers beside them are {numbers}</figcaption>\n</figure>"
+    )
+}
+
+/// Of models that compare modulations: what beats.
+fn write_modulation(
+    out: &mut Formatter<'_>,
+    position: usize,
+    (clip, sound): (&ReportClip<'_>, &ReportSound),
+) -> fmt::Result {
+    let id = format!("clip-{position}-modulation");
+    let Some(chart) = ModulationMap::of(&id, sound, clip.explanation.as_ref()) else {
+        return Ok(());
+    };
+    writeln!(
+        out,
+        "<figure>\n{chart}<figcaption class=\"caption\">How fast the loudness of each part of the spectrum rises and \
+         falls: blades, bearings and strokes stand in it as lines. Framed lines grew most.</figcaption>\n</figure>"
     )
 }
 

@@ -106,6 +106,7 @@ fn write_heat_map(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
         views: &beam.settings().views,
         bands: beam.layout().bands(),
         axis: page.input.axis,
+        is_stacked: beam.has_stacked_views(),
     };
     write!(out, "<figure>\n{chart}<figcaption><ul class=\"legend\">")?;
     for (step, (name, _)) in STEPS.iter().enumerate() {
