@@ -91,7 +91,7 @@ pub(crate) fn load(
         .collect();
     let order = Order::After { residual_factor: 1.0 };
     let transformer =
-        Transformer { isa, width, heads, order, blocks: blocks?, relative_bias: None };
+        Transformer { isa, width, heads, depth, order, blocks: blocks?, relative_bias: None };
     Ok((embedding, transformer))
 }
 

@@ -59,6 +59,30 @@ impl Encoder {
     ///
     /// Those of [`Encoder::load`].
     pub fn load_for(checkpoint: &Checkpoint, isa: Isa, precision: Precision) -> Result<Self> {
+        Self::load_with(checkpoint, isa, precision, |weights| weights)
+    }
+
+    /// Reads the weights to be run up to layer `last`: of weights that are part of the program the
+    /// blocks above it are left out.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Encoder::load`].
+    pub(crate) fn load_up_to(
+        checkpoint: &Checkpoint,
+        isa: Isa,
+        precision: Precision,
+        last: usize,
+    ) -> Result<Self> {
+        Self::load_with(checkpoint, isa, precision, |weights| weights.up_to(last))
+    }
+
+    fn load_with<'a>(
+        checkpoint: &'a Checkpoint,
+        isa: Isa,
+        precision: Precision,
+        limit: impl FnOnce(Weights<'a>) -> Weights<'a>,
+    ) -> Result<Self> {
         let Some(architecture) = Architecture::of(checkpoint) else {
             let names: Vec<&str> = checkpoint.names().take(3).collect();
             let reason = format!("its tensors begin with {}", names.join(", "));
@@ -69,7 +93,7 @@ impl Encoder {
             let reason = format!("its header says {said}, its tensors are those of {architecture}");
             return Err(Error::Foreign { reason });
         }
-        let mut weights = Weights::new(checkpoint, architecture.aliases(), precision);
+        let mut weights = limit(Weights::new(checkpoint, architecture.aliases(), precision));
         let config = checkpoint.config();
         let (embedding, transformer) = match architecture {
             Architecture::Beats => {
@@ -118,7 +142,12 @@ impl Encoder {
 
     /// Blocks there are.
     pub fn depth(&self) -> usize {
-        self.transformer.blocks.len()
+        self.transformer.depth
+    }
+
+    /// Whether it can run up to layer `last`: the blocks up to there were read.
+    pub(crate) fn reaches(&self, last: usize) -> bool {
+        self.transformer.blocks.len() >= last.min(self.depth())
     }
 
     /// The highest layer: the last block or, of CED, the normalisation after it.
@@ -258,6 +287,11 @@ impl Encoder {
                 blocks
             };
             let allowed = format!("{all} for {}", self.name());
+            return Err(Error::setting("layer", allowed, layer));
+        }
+        if let Some(layer) = layers.iter().find(|&&layer| !self.reaches(layer)) {
+            let read = self.transformer.blocks.len();
+            let allowed = format!("at most {read}: the blocks above were not read");
             return Err(Error::setting("layer", allowed, layer));
         }
         if layers.is_empty() || layers.windows(2).any(|pair| pair[0] >= pair[1]) {

@@ -99,6 +99,11 @@ impl EncoderLibrary {
     /// [`Error::NoWeights`] if it is not on this machine, [`Error::OtherWeights`] if the file the
     /// user named holds another kind, and those of loading it.
     pub fn encoder(&self, name: &str, precision: Precision) -> Result<Arc<Encoder>> {
+        self.encoder_up_to(name, precision, usize::MAX)
+    }
+
+    /// The encoder of a name, to be run up to layer `last` at least.
+    fn encoder_up_to(&self, name: &str, precision: Precision, last: usize) -> Result<Arc<Encoder>> {
         let Some(known) = KnownEncoder::named(name) else {
             return Err(auscult_core::Error::UnknownName {
                 what: "encoder",
@@ -108,7 +113,7 @@ impl EncoderLibrary {
             .into());
         };
         if let Some(file) = &self.file {
-            let encoder = self.load(Place::File(file.clone()), precision)?;
+            let encoder = self.load(Place::File(file.clone()), precision, last)?;
             if encoder.architecture() != known.architecture {
                 let (wanted, given) = (name.to_owned(), encoder.label());
                 return Err(Error::OtherKind { path: file.clone(), wanted, given });
@@ -116,7 +121,7 @@ impl EncoderLibrary {
             return Ok(encoder);
         }
         let place = self.place_of(known)?;
-        let encoder = self.load(place.clone(), precision)?;
+        let encoder = self.load(place.clone(), precision, last)?;
         known.check_size(&encoder).map_err(|error| match place {
             Place::File(path) => error.in_file(&path),
             Place::Bundled(_) => error,
@@ -162,7 +167,10 @@ impl EncoderLibrary {
         request: &EncoderRequest,
         length: ClipLength,
     ) -> Result<Arc<dyn FrontEnd>> {
-        let encoder = self.encoder(name, request.precision)?;
+        let default =
+            KnownEncoder::named(name).map(|known| known.architecture.default_layer(usize::MAX));
+        let last = request.layers.iter().copied().max().or(default).unwrap_or(usize::MAX);
+        let encoder = self.encoder_up_to(name, request.precision, last)?;
         let mut settings = EncoderSettings::for_encoder(&encoder);
         if !request.layers.is_empty() {
             settings.layers.clone_from(&request.layers);
@@ -184,9 +192,10 @@ impl EncoderLibrary {
         stored: &StoredSettings,
     ) -> Result<Arc<Encoder>> {
         let precision = stored.precision.parse()?;
+        let last = stored.layers.iter().copied().max().unwrap_or(usize::MAX);
         let mut others = Vec::new();
         for place in self.places(architecture) {
-            let encoder = self.load(place.clone(), precision)?;
+            let encoder = self.load(place.clone(), precision, last)?;
             if encoder.fingerprint() == stored.fingerprint {
                 return Ok(encoder);
             }
@@ -228,15 +237,17 @@ impl EncoderLibrary {
         }
     }
 
-    fn load(&self, place: Place, precision: Precision) -> Result<Arc<Encoder>> {
+    fn load(&self, place: Place, precision: Precision, last: usize) -> Result<Arc<Encoder>> {
         let mut loaded = self.loaded.lock().unwrap_or_else(PoisonError::into_inner);
-        let wanted = |(at, how, _): &&(Place, Precision, _)| *at == place && *how == precision;
+        let wanted = |(at, how, encoder): &&(Place, Precision, Arc<Encoder>)| {
+            *at == place && *how == precision && encoder.reaches(last)
+        };
         if let Some((_, _, encoder)) = loaded.iter().find(wanted) {
             return Ok(Arc::clone(encoder));
         }
         let encoder = self
             .open(&place)
-            .and_then(|checkpoint| Encoder::load_for(&checkpoint, Isa::best(), precision))
+            .and_then(|checkpoint| Encoder::load_up_to(&checkpoint, Isa::best(), precision, last))
             .map_err(|error| match &place {
                 Place::File(path) => error.in_file(path),
                 Place::Bundled(_) => error,

@@ -142,12 +142,14 @@ pub(crate) fn load(
     let (buckets, max_distance) = (config.num_buckets, config.max_distance);
     let residual_factor =
         if config.deep_norm { (2.0 * config.encoder_layers as f64).powf(0.25) as f32 } else { 1.0 };
+    let layers = layers?;
     let transformer = Transformer {
         isa,
         width,
         heads,
+        depth: layers.len(),
         order: Order::After { residual_factor },
-        blocks: layers?,
+        blocks: layers,
         relative_bias: Some(RelativeBias { table, heads, buckets, max_distance }),
     };
     Ok((embedding, transformer))

@@ -15,8 +15,7 @@ const EPSILON: f32 = 1e-5;
 /// The plan of the input: window, filters, and the normalisation of each bin.
 pub(crate) struct CedInput {
     window: Vec<f32>,
-    /// `SPECTRUM` rows of `BINS` weights.
-    filters: Vec<f32>,
+    filters: Vec<Filter>,
     scale: Vec<f32>,
     offset: Vec<f32>,
     fft: Arc<dyn RealToComplex<f32>>,
@@ -28,10 +27,17 @@ impl fmt::Debug for CedInput {
     }
 }
 
+/// The weights of one mel bin, from the first to the last that is not zero.
+struct Filter {
+    first: usize,
+    weights: Vec<f32>,
+}
+
 /// Buffers of the input.
 #[derive(Debug, Default)]
 pub(crate) struct CedMap {
     frame: Vec<f32>,
+    powers: Vec<f32>,
     spectrum: Vec<Complex<f32>>,
     scratch: Vec<Complex<f32>>,
     /// Decibels before normalisation, frames x bins.
@@ -55,33 +61,29 @@ impl CedInput {
             .map(|(weight, variance)| weight / (variance + EPSILON).sqrt())
             .collect();
         let offset = bias.iter().zip(&mean).zip(&scale).map(|((b, m), s)| b - m * s).collect();
-        let filters = filters.unwrap_or_else(mel_filters);
+        let filters = without_zeros(&filters.unwrap_or_else(mel_filters));
         let fft = RealFftPlanner::new().plan_fft_forward(FFT);
         Ok(Self { window, filters, scale, offset, fft })
     }
 
     /// Computes the map of a clip of at least one sample.
     pub(crate) fn compute(&self, samples: &[f32], map: &mut CedMap) {
-        let CedMap { frame, spectrum, scratch, decibels, values } = map;
+        let CedMap { frame, powers, spectrum, scratch, decibels, values } = map;
         let frames = samples.len() / HOP + 1;
         frame.resize(FFT, 0.0);
         spectrum.resize(SPECTRUM, Complex::default());
         scratch.resize(self.fft.get_scratch_len(), Complex::default());
         decibels.clear();
         for index in 0..frames {
-            for (at, (value, weight)) in frame.iter_mut().zip(&self.window).enumerate() {
-                *value = samples[reflected(index * HOP + at, samples.len())] * weight;
-            }
+            self.cut(samples, index * HOP, frame);
             // The buffers have the lengths the plan asks for: it cannot refuse.
             let _ = self.fft.process_with_scratch(frame, spectrum, scratch);
-            let mut energies = [0.0_f32; BINS];
-            for (value, filters) in spectrum.iter().zip(self.filters.chunks_exact(BINS)) {
-                let power = value.norm_sqr();
-                for (energy, weight) in energies.iter_mut().zip(filters) {
-                    *energy += power * weight;
-                }
-            }
-            decibels.extend(energies.iter().map(|energy| 10.0 * energy.max(1e-10).log10()));
+            powers.clear();
+            powers.extend(spectrum.iter().map(Complex::norm_sqr));
+            decibels.extend(self.filters.iter().map(|filter| {
+                let energy = filter.energy(powers);
+                10.0 * energy.max(1e-10).log10()
+            }));
         }
         values.clear();
         for row in decibels.chunks_exact(BINS) {
@@ -89,6 +91,41 @@ impl CedInput {
             values.extend(bins.map(|((value, scale), offset)| value * scale + offset));
         }
     }
+}
+
+impl CedInput {
+    /// The windowed frame from position `start` of the signal padded by half a window.
+    fn cut(&self, samples: &[f32], start: usize, frame: &mut [f32]) {
+        let inside = start.checked_sub(FFT / 2).and_then(|start| samples.get(start..start + FFT));
+        if let Some(samples) = inside {
+            for ((value, sample), weight) in frame.iter_mut().zip(samples).zip(&self.window) {
+                *value = sample * weight;
+            }
+            return;
+        }
+        for (at, (value, weight)) in frame.iter_mut().zip(&self.window).enumerate() {
+            *value = samples[reflected(start + at, samples.len())] * weight;
+        }
+    }
+}
+
+impl Filter {
+    /// Summed in the order of frequencies; the zeros that were left out would add nothing.
+    fn energy(&self, powers: &[f32]) -> f32 {
+        let powers = powers[self.first..].iter().zip(&self.weights);
+        powers.fold(0.0, |sum, (power, weight)| sum + power * weight)
+    }
+}
+
+/// The filters of `SPECTRUM` rows of `BINS` weights: a mel bin uses few of the frequencies.
+fn without_zeros(weights: &[f32]) -> Vec<Filter> {
+    let filter = |bin: usize| {
+        let column: Vec<f32> = weights.iter().skip(bin).step_by(BINS).copied().collect();
+        let first = column.iter().position(|&weight| weight != 0.0).unwrap_or(0);
+        let end = column.iter().rposition(|&weight| weight != 0.0).map_or(0, |last| last + 1);
+        Filter { first, weights: column[first..end].to_vec() }
+    };
+    (0..BINS).map(filter).collect()
 }
 
 /// Where position `at` of the signal padded by half a window lies in the signal, reflected.

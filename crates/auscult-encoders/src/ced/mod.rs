@@ -60,9 +60,11 @@ pub(crate) fn load(
         let tensor = "encoder.blocks.0.attn.qkv.weight".to_owned();
         return Err(Error::Missing { tensor, expected: vec![3 * width, width] });
     }
-    let blocks: Result<Vec<Block>> = (0..depth)
+    let read = weights.blocks(depth);
+    let blocks: Result<Vec<Block>> = (0..read)
         .map(|index| vision_block(weights, &format!("encoder.blocks.{index}"), width, EPSILON))
         .collect();
+    (read..depth).for_each(|index| weights.skip(&format!("encoder.blocks.{index}.")));
     let heads = width / HEAD_WIDTH;
     Sizes { width, depth, heads }.check(config, "CED")?;
     let embedding = CedEmbedding {
@@ -75,7 +77,7 @@ pub(crate) fn load(
     };
     let order = Order::Before;
     let transformer =
-        Transformer { isa, width, heads, order, blocks: blocks?, relative_bias: None };
+        Transformer { isa, width, heads, depth, order, blocks: blocks?, relative_bias: None };
     Ok((input, embedding, transformer))
 }
 

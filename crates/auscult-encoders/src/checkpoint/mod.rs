@@ -173,6 +173,14 @@ impl Checkpoint {
         self.bytes.get()
     }
 
+    /// The bytes, if they are part of the program.
+    pub(crate) fn static_contents(&self) -> Option<&'static [u8]> {
+        match self.bytes {
+            Bytes::Static(bytes) => Some(bytes),
+            Bytes::Mapped(_) | Bytes::Owned(_) => None,
+        }
+    }
+
     /// The kind of file.
     pub fn container(&self) -> Container {
         self.container
@@ -209,12 +217,12 @@ impl Checkpoint {
         }
         let values = values::read(entry, self.bytes.get())
             .map_err(|found| Error::Storage { tensor: name.to_owned(), found })?;
-        match values.iter().position(|value| !value.is_finite()) {
-            None => Ok(values),
-            Some(index) => {
-                Err(Error::NotFinite { tensor: name.to_owned(), index, value: values[index] })
-            }
+        // Without a way out of the loop, many values are looked at together.
+        if values.iter().fold(true, |finite, value| finite & value.is_finite()) {
+            return Ok(values);
         }
+        let index = values.iter().position(|value| !value.is_finite()).unwrap_or_default();
+        Err(Error::NotFinite { tensor: name.to_owned(), index, value: values[index] })
     }
 }
 

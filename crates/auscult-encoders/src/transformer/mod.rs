@@ -59,7 +59,10 @@ pub(crate) struct Transformer {
     pub(crate) isa: Isa,
     pub(crate) width: usize,
     pub(crate) heads: usize,
+    /// Blocks the encoder has.
+    pub(crate) depth: usize,
     pub(crate) order: Order,
+    /// Those that were read, from the first on.
     pub(crate) blocks: Vec<Block>,
     pub(crate) relative_bias: Option<RelativeBias>,
 }

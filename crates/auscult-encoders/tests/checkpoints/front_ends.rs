@@ -148,3 +148,23 @@ fn a_layer_asked_for_twice_is_refused() {
     let error = library().front_end("ced", &request, length(1.0)).unwrap_err().to_string();
     assert_eq!(error, "layers must be different ones, got 8 twice");
 }
+
+#[test]
+fn blocks_that_were_left_out_are_read_when_they_are_asked_for() {
+    let library = library();
+    let sound: Vec<f32> = (0..16_000).map(|at| (at as f32 * 0.1).sin() * 0.2).collect();
+    let vector = |layer| {
+        let request = EncoderRequest { layers: vec![layer], ..EncoderRequest::default() };
+        let front_end = library.front_end("ced", &request, length(1.0)).unwrap();
+        let again = library.build(&front_end.identity(), length(1.0)).unwrap();
+        assert_eq!(again.identity(), front_end.identity());
+        let mut vectors = ClipVectors::for_front_end(&*front_end);
+        front_end.extractor().extract_into(&sound, &mut vectors).unwrap();
+        vectors.view(View::Mean).unwrap().to_vec()
+    };
+    let (low, high) = (vector(2), vector(13));
+    assert_eq!(vector(2), low, "with the blocks above");
+    assert_ne!(low, high);
+    let whole = library.encoder("ced", Precision::F32).unwrap();
+    assert_eq!((whole.depth(), whole.last_layer()), (12, 13));
+}

@@ -15,7 +15,7 @@ pub use self::panels::{PANEL_LIMIT, PANEL_PAIRS, PanelProducts, has_fast_pairs, 
 
 use crate::{
     Epilogue, Isa, PANEL, Rows, RowsMut, ahead::Ahead, arithmetic::Arithmetic,
-    dispatch::for_each_isa, pages, product,
+    dispatch::for_each_isa, pages, product, turn::turn,
 };
 
 /// The largest magnitude of a value of a row.
@@ -60,19 +60,22 @@ impl PackedIntegers {
     /// If the slice has another length.
     pub fn from_linear(weights: &[f32], outputs: usize, inputs: usize) -> Self {
         assert_eq!(weights.len(), outputs * inputs, "weights of {outputs} x {inputs}");
-        let pairs = inputs.div_ceil(2);
+        let (isa, pairs) = (Isa::best(), inputs.div_ceil(2));
         let panels = outputs.div_ceil(PANEL);
         let mut lanes = pages::filled(PairLane([0; PANEL]), panels * pairs);
         let mut factors = vec![0.0; panels * PANEL];
-        for (output, row) in weights.chunks_exact(inputs.max(1)).enumerate().take(outputs) {
-            let largest = row.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
-            let inverse = if largest > 0.0 { WEIGHT_LIMIT / largest } else { 0.0 };
-            factors[output] = largest / WEIGHT_LIMIT;
-            let (panel, column) = (output / PANEL, output % PANEL);
-            for (input, value) in row.iter().enumerate() {
-                let lane = &mut lanes[panel * pairs + input / 2];
-                let bits = ((value * inverse).round() as i16).cast_unsigned();
-                lane.0[column] |= u32::from(bits) << (16 * (input % 2));
+        // The pairs of a panel, output by output: they are turned as numbers of 32 bits.
+        let (mut rows, mut turned) = (vec![0.0; PANEL * pairs], vec![[0.0; PANEL]; pairs]);
+        for panel in 0..panels {
+            let outputs = panel * PANEL..((panel + 1) * PANEL).min(outputs);
+            rows[outputs.len() * pairs..].fill(0.0);
+            for (output, row) in outputs.zip(rows.chunks_exact_mut(pairs.max(1))) {
+                let weights = &weights[output * inputs..(output + 1) * inputs];
+                round_weights(isa, weights, row, &mut factors[output]);
+            }
+            turn(isa, &rows, pairs, &mut turned);
+            for (lane, turned) in lanes[panel * pairs..].iter_mut().zip(&turned) {
+                lane.0 = turned.map(f32::to_bits);
             }
         }
         Self { lanes, factors, inputs, outputs }
@@ -100,6 +103,52 @@ impl PackedIntegers {
     fn panel(&self, panel: usize) -> &[PairLane] {
         &self.lanes[panel * self.pairs()..(panel + 1) * self.pairs()]
     }
+}
+
+for_each_isa! {
+    fn round_weights(from: &[f32], to: &mut [f32], factor: &mut f32) = round_weights_body;
+}
+
+/// Rounds the weights of an output, halves away from zero; a number of `to` is the bits of a pair.
+#[inline(always)]
+fn round_weights_body<A: Arithmetic>(from: &[f32], to: &mut [f32], factor: &mut f32) {
+    let largest = largest_magnitude(from);
+    let inverse = if largest > 0.0 { WEIGHT_LIMIT / largest } else { 0.0 };
+    *factor = largest / WEIGHT_LIMIT;
+    let round = |weight: f32| {
+        let value = weight * inverse;
+        // To the nearest integer, halves to the even one; those that went towards zero go back.
+        let even = (value + ROUND) - ROUND;
+        let back =
+            if value - even == 0.5_f32.copysign(value) { 1.0_f32.copysign(value) } else { 0.0 };
+        // The low bits of the shifted number are the integer.
+        (even + back + ROUND).to_bits() & 0xFFFF
+    };
+    let (pairs, rest) = from.as_chunks::<2>();
+    for (to, pair) in to.iter_mut().zip(pairs) {
+        *to = f32::from_bits(round(pair[0]) | round(pair[1]) << 16);
+    }
+    if let (Some(to), Some(&weight)) = (to.get_mut(pairs.len()), rest.first()) {
+        *to = f32::from_bits(round(weight));
+    }
+}
+
+/// Adding and subtracting it rounds to the nearest integer.
+const ROUND: f32 = 12_582_912.0;
+
+/// The largest magnitude among some numbers.
+#[inline(always)]
+fn largest_magnitude(values: &[f32]) -> f32 {
+    let mut lanes = [0.0_f32; PANEL];
+    let (chunks, rest) = values.as_chunks::<PANEL>();
+    for chunk in chunks {
+        for (lane, value) in lanes.iter_mut().zip(chunk) {
+            let value = value.abs();
+            *lane = if value > *lane { value } else { *lane };
+        }
+    }
+    let rest = rest.iter().map(|value| value.abs());
+    lanes.iter().copied().chain(rest).fold(0.0_f32, f32::max)
 }
 
 /// Rows as integers, with one factor each; reuse it.
@@ -136,18 +185,7 @@ for_each_isa! {
 
 #[inline(always)]
 fn round_body<A: Arithmetic>(from: &[f32], to: &mut [i16], factor: &mut f32) {
-    /// Adding and subtracting it rounds to the nearest integer.
-    const ROUND: f32 = 12_582_912.0;
-    let mut lanes = [0.0_f32; 16];
-    let (chunks, rest) = from.as_chunks::<16>();
-    for chunk in chunks {
-        for (lane, value) in lanes.iter_mut().zip(chunk) {
-            let value = value.abs();
-            *lane = if value > *lane { value } else { *lane };
-        }
-    }
-    let rest = rest.iter().map(|value| value.abs());
-    let largest = lanes.iter().copied().chain(rest).fold(0.0_f32, f32::max);
+    let largest = largest_magnitude(from);
     let inverse = if largest > 0.0 { ROW_LIMIT / largest } else { 0.0 };
     *factor = largest / ROW_LIMIT;
     for (to, value) in to.iter_mut().zip(from) {
@@ -297,5 +335,46 @@ fn multiply_tile(isa: Isa, tile: &Tile<'_>, out: &mut [f32], out_stride: usize) 
             unsafe { avx2::multiply(tile, out, out_stride) }
         }
         _ => scalar::multiply(tile, out, out_stride),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The plain way: one weight after the other.
+    fn packed_plainly(weights: &[f32], outputs: usize, inputs: usize) -> (Vec<PairLane>, Vec<f32>) {
+        let pairs = inputs.div_ceil(2);
+        let mut lanes = vec![PairLane([0; PANEL]); outputs.div_ceil(PANEL) * pairs];
+        let mut factors = vec![0.0; outputs.next_multiple_of(PANEL)];
+        for (output, row) in weights.chunks_exact(inputs).enumerate() {
+            let largest = row.iter().fold(0.0_f32, |largest, value| largest.max(value.abs()));
+            let inverse = if largest > 0.0 { WEIGHT_LIMIT / largest } else { 0.0 };
+            factors[output] = largest / WEIGHT_LIMIT;
+            for (input, value) in row.iter().enumerate() {
+                let bits = ((value * inverse).round() as i16).cast_unsigned();
+                let lane = &mut lanes[output / PANEL * pairs + input / 2];
+                lane.0[output % PANEL] |= u32::from(bits) << (16 * (input % 2));
+            }
+        }
+        (lanes, factors)
+    }
+
+    #[test]
+    fn weights_are_packed_as_one_after_the_other() {
+        for (outputs, inputs) in [(1, 1), (16, 2), (17, 33), (48, 192), (5, 7)] {
+            // Halves among them: with a largest weight of 1023 they are rounded as they are.
+            let weights: Vec<f32> = (0..outputs * inputs)
+                .map(|at| match at % inputs {
+                    0 => 1023.0,
+                    place => ((at * 37 % 4093) as f32 - 2046.0) * 0.5 + (place % 3) as f32 * 0.1,
+                })
+                .map(|weight: f32| weight.clamp(-1023.0, 1023.0))
+                .collect();
+            let packed = PackedIntegers::from_linear(&weights, outputs, inputs);
+            let (lanes, factors) = packed_plainly(&weights, outputs, inputs);
+            assert!(packed.lanes == lanes, "{outputs} x {inputs}");
+            assert_eq!(packed.factors, factors);
+        }
     }
 }
