@@ -7,7 +7,7 @@ use auscult_core::{
     features::{LogMel, LogMelConvention, LogMelSettings},
 };
 
-use crate::{Checkpoint, Result, ced, eat, patches::SIDE, weights::no_aliases};
+use crate::{Checkpoint, Precision, Result, ced, eat, patches::SIDE, weights::no_aliases};
 
 /// The kinds of encoder this crate runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,6 +139,15 @@ impl Architecture {
     /// The layer that is taken by default.
     pub(crate) fn default_layer(self, depth: usize) -> usize {
         depth.min(self.facts().default_layer)
+    }
+
+    /// What its linear layers are computed in if nothing is said: int16 for CED, whose AUC it does
+    /// not change (`results/encoders/ced.md`), f32 for the others.
+    pub fn default_precision(self) -> Precision {
+        match self {
+            Self::Ced => Precision::Int16,
+            Self::Beats | Self::Eat => Precision::F32,
+        }
     }
 
     /// The one whose tensors these are.

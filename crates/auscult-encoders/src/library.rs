@@ -55,8 +55,9 @@ pub struct EncoderRequest {
     pub rows_per_band: Option<usize>,
     /// Whether the class token is taken.
     pub class_token: bool,
-    /// What linear layers are computed in.
-    pub precision: Precision,
+    /// What linear layers are computed in; `None` for the default of the kind
+    /// ([`Architecture::default_precision`]).
+    pub precision: Option<Precision>,
 }
 
 impl EncoderLibrary {
@@ -167,10 +168,12 @@ impl EncoderLibrary {
         request: &EncoderRequest,
         length: ClipLength,
     ) -> Result<Arc<dyn FrontEnd>> {
-        let default =
-            KnownEncoder::named(name).map(|known| known.architecture.default_layer(usize::MAX));
+        // A name that is not known is refused below.
+        let kind = KnownEncoder::named(name).map(|known| known.architecture);
+        let default = kind.map(|kind| kind.default_layer(usize::MAX));
         let last = request.layers.iter().copied().max().or(default).unwrap_or(usize::MAX);
-        let encoder = self.encoder_up_to(name, request.precision, last)?;
+        let precision = request.precision.or(kind.map(Architecture::default_precision));
+        let encoder = self.encoder_up_to(name, precision.unwrap_or_default(), last)?;
         let mut settings = EncoderSettings::for_encoder(&encoder);
         if !request.layers.is_empty() {
             settings.layers.clone_from(&request.layers);

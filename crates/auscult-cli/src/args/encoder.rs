@@ -24,8 +24,9 @@ pub(crate) struct EncoderArguments {
     pub(crate) class_token: bool,
 
     /// What the encoder computes in: f32, or int16 (faster, scores differ by some thousandths).
-    #[arg(long, default_value_t, value_name = "f32|int16")]
-    pub(crate) precision: Precision,
+    /// int16 for ced, f32 for others if not given.
+    #[arg(long, value_name = "f32|int16")]
+    pub(crate) precision: Option<Precision>,
 }
 
 /// A layer; which there are depends on the encoder.
@@ -54,7 +55,7 @@ impl EncoderArguments {
             ("--layer", !self.layer.is_empty()),
             ("--rows-per-band", self.rows_per_band.is_some()),
             ("--class-token", self.class_token),
-            ("--precision", self.precision != Precision::default()),
+            ("--precision", self.precision.is_some()),
         ];
         given.iter().find(|(_, given)| *given).map(|(option, _)| *option)
     }

@@ -431,6 +431,12 @@ mod tests {
         assert_eq!(remark(-5.0), Some(Remark::Loudness(20.0)));
         assert_eq!(remark(-50.0), Some(Remark::Loudness(-20.0)));
         assert_eq!(loudness(0.0, std::iter::empty()), None);
+        // A machine that never varies by more than half a decibel is louder by four.
+        let steady = |level| loudness(level, (0..8).map(|take| -30.0 + 0.07 * f64::from(take)));
+        assert_eq!(steady(-27.0), None);
+        assert!(matches!(steady(-25.5), Some(Remark::Loudness(4.0..4.1))));
+        let varied = |level| loudness(level, (0..8).map(|take| -30.0 + f64::from(take)));
+        assert_eq!((varied(-17.0), varied(-15.0)), (None, Some(Remark::Loudness(8.0))));
         assert!(remark(-5.0).unwrap().to_string().contains("20 dB louder than the loudest"));
         assert!(remark(-50.0).unwrap().to_string().contains("20 dB quieter than the quietest"));
     }

@@ -1,6 +1,6 @@
 //! What is worth a look before a verdict is believed, as sentences.
 
-use std::fmt;
+use std::{fmt, ops::RangeInclusive};
 
 use super::{ClipQuality, Hum, QUIET_DBFS};
 
@@ -31,17 +31,23 @@ const CLIPPED_SHARE: f64 = 0.001;
 /// An offset of 1 % of full scale is more than converters have.
 const OFFSET: f64 = 0.01;
 
-/// Machines vary by a few dB from visit to visit; beyond this much more something else has changed.
-const LOUDNESS_DB: f64 = 10.0;
+/// How far beyond its references' levels a clip may be before that is remarked on, in dB: as far as
+/// they are apart themselves, at least and at most this much. Few references say little about
+/// the spread of a machine.
+const LOUDNESS_DB: RangeInclusive<f64> = 3.0..=10.0;
 
-/// A remark on a level far outside the range of the references' levels.
+/// From this many references on their spread is trusted.
+const FEWEST_LEVELS: usize = 8;
+
+/// A remark on a level outside what the references' levels make likely.
 pub(crate) fn loudness(level_dbfs: f64, references: impl Iterator<Item = f64>) -> Option<Remark> {
-    let (lowest, highest) = references
-        .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), level| {
-            (low.min(level), high.max(level))
-        });
+    let start = (f64::INFINITY, f64::NEG_INFINITY, 0_usize);
+    let (lowest, highest, count) = references
+        .fold(start, |(low, high, count), level| (low.min(level), high.max(level), count + 1));
+    let (least, most) = (*LOUDNESS_DB.start(), *LOUDNESS_DB.end());
+    let margin = if count < FEWEST_LEVELS { most } else { (highest - lowest).clamp(least, most) };
     let beyond = level_dbfs - level_dbfs.clamp(lowest.min(highest), highest.max(lowest));
-    (lowest <= highest && beyond.abs() >= LOUDNESS_DB).then_some(Remark::Loudness(beyond))
+    (lowest <= highest && beyond.abs() >= margin).then_some(Remark::Loudness(beyond))
 }
 
 /// Recorders cut a little early; less than this share of a clip is remarked on.

@@ -12,7 +12,7 @@ use crate::{Result, weights::Weights};
 /// What the linear layers of the blocks are computed in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Precision {
-    /// Single precision: the default.
+    /// Single precision.
     #[default]
     F32,
     /// Integers: 12 bits for activations, 11 for weights. Faster, with a relative error of some

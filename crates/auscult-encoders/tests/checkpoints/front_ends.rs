@@ -168,3 +168,17 @@ fn blocks_that_were_left_out_are_read_when_they_are_asked_for() {
     let whole = library.encoder("ced", Precision::F32).unwrap();
     assert_eq!((whole.depth(), whole.last_layer()), (12, 13));
 }
+
+#[test]
+fn integers_are_the_default_of_ced_and_a_model_keeps_what_it_was_made_with() {
+    let library = library();
+    let precision = |asked| {
+        let request = EncoderRequest { precision: asked, ..EncoderRequest::default() };
+        let identity = library.front_end("ced", &request, length(1.0)).unwrap().identity();
+        let again = library.build(&identity, length(1.0)).unwrap();
+        assert_eq!(again.identity(), identity);
+        identity.settings["precision"].clone()
+    };
+    assert_eq!(precision(None), "int16");
+    assert_eq!(precision(Some(Precision::F32)), "f32");
+}

@@ -55,7 +55,7 @@ impl<'a> ModulationMap<'a> {
         let settings = FrontEndSettings::named("modulation", None).ok()?;
         let front_end = settings.build(length).ok()?;
         let [clip, normal] = [&sound.samples, nearest].map(|samples| vector(&*front_end, samples));
-        let growth = clip?.iter().zip(&normal?).map(|(&clip, &normal)| growth(clip, normal));
+        let growth = clip?.into_iter().zip(normal?).map(|(clip, normal)| growth(clip, normal));
         Some(Self { id, lines, growth: growth.collect(), axis: front_end.axis().clone() })
     }
 

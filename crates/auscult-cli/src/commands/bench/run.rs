@@ -133,11 +133,10 @@ fn front_end(
     length: ClipLength,
     front_ends: &FrontEnds,
 ) -> Result<Arc<dyn FrontEnd>, String> {
-    let precision = named.precision.unwrap_or_default();
     let spec = FrontEndSpec {
         name: named.name.clone(),
         convention: named.convention.clone(),
-        encoder: EncoderRequest { precision, ..EncoderRequest::default() },
+        encoder: EncoderRequest { precision: named.precision, ..EncoderRequest::default() },
     };
     front_ends.named(&spec, length).map_err(|error| describe(&error.into()))
 }
