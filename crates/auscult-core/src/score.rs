@@ -16,6 +16,13 @@ pub struct ClipScore {
     pub(crate) buffer: Buffer,
 }
 
+impl ClipScore {
+    /// A score with its views.
+    pub fn new(value: f64, views: Vec<ViewScore>) -> Self {
+        Self { value, views, buffer: Buffer::default() }
+    }
+}
+
 /// Numbers that say nothing about a score: all buffers are equal.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Buffer(pub(crate) Vec<f32>);

@@ -106,7 +106,7 @@ fn hum(seed: u32) -> Vec<f32> {
 
 /// A clip about which only its score is known.
 pub(crate) fn clip_with(score: f64, verdict: Verdict) -> ReportClip<'static> {
-    let score = ClipScore { value: score, views: Vec::new() };
+    let score = ClipScore::new(score, Vec::new());
     let record = ClipRecord {
         scored: Some(ScoredClip { score, p_value: Some(0.5), calibrated: Some(0.5), verdict }),
         ..ClipRecord::of("clip.wav", 0.0, ClipCondition::Usable)
