@@ -74,8 +74,10 @@ fn settings_are_chosen_written_and_used() {
     let sandbox = Sandbox::new();
     sandbox.record(Machine::Valve, 1, 0, "other/valve.wav");
     let ran = sandbox.tune("normal -o fan.json --budget 3 --outliers other").exits(0);
-    assert!(ran.stdout.contains("3 of 637 settings tried"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("log-mel s15, adabeam 38, K 1, exponent 1"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("3 of 639 settings tried (0 %)"), "{}", ran.stdout);
+    for preset in ["preset best", "preset fast", "preset paper"] {
+        assert!(ran.stdout.contains(preset), "{}", ran.stdout);
+    }
     assert!(ran.stdout.contains("outlier"), "{}", ran.stdout);
     sandbox.run("fit normal -o fan.auscult --settings fan.json").exits(0);
     let settings: Value =
@@ -141,7 +143,7 @@ fn a_run_that_is_continued_ends_like_one_that_was_not() {
 #[test]
 fn what_is_typed_goes_before_the_file_and_unknown_keys_are_refused() {
     let sandbox = Sandbox::new();
-    sandbox.tune("normal -o fan.json --budget 1").exits(0);
+    sandbox.tune("normal -o fan.json --budget 1 --preset paper").exits(0);
     let settings = fs::read_to_string(sandbox.path("fan.json")).unwrap();
     let other = settings.replace("\"neighbours\": 1", "\"neighbours\": 3").replace("s15", "dcase");
     fs::write(sandbox.path("other.json"), other).unwrap();
@@ -189,7 +191,9 @@ fn too_many_clips_are_thinned_and_it_says_so() {
 #[test]
 fn encoders_are_tried_too_and_their_settings_used() {
     let sandbox = Sandbox::new();
-    let ran = sandbox.tune("normal -o fan.json --budget 6 --front-end ced --json").exits(0);
+    let ran = sandbox
+        .tune("normal -o fan.json --budget 6 --preset paper --front-end ced --json")
+        .exits(0);
     let json = ran.json();
     // Two widths of rows and the whole axis: 3 views x 7 densities x (2 x 2 + 1).
     assert_eq!(json["settings_in_all"], 637 + 3 * 7 * 5);
@@ -200,7 +204,10 @@ fn encoders_are_tried_too_and_their_settings_used() {
         .map(|ranked| &ranked["candidate"]["front_end"]["name"])
         .collect();
     assert!(names.contains(&&Value::from("ced")), "{names:?}");
-    let table = sandbox.tune("normal -o fan.json --budget 6 --front-end ced").exits(0).stdout;
+    let table = sandbox
+        .tune("normal -o fan.json --budget 6 --preset paper --front-end ced")
+        .exits(0)
+        .stdout;
     assert!(table.contains("ced-tiny (layer 8), adabeam 192, K 1, exponent 1"), "{table}");
     // The settings of the encoder, as if they had been chosen.
     let mut settings: Value =

@@ -49,7 +49,7 @@ fn presets_give_the_golden_numbers() {
             }
             let fitted = beam.fit_for_scoring(references).unwrap();
             let test = clips(&*front_end, &folder, &expected["test_files"]);
-            let want = numbers(&expected[preset.name()]);
+            let want = numbers(&expected["presets"][preset.name()]);
             assert_eq!(want.len(), test.len());
             for (index, (clip, want)) in test.iter().zip(want).enumerate() {
                 let score = fitted.score(clip).unwrap();

@@ -30,7 +30,7 @@ fn study(outliers: usize, seed: u64) -> Study {
 
 fn candidates(count: usize) -> Vec<Candidate> {
     // LPC is slow and shows nothing more here.
-    let all = grid(CLIP.check().unwrap()).unwrap();
+    let all = grid(CLIP.check().unwrap(), &[]).unwrap();
     all.into_iter().filter(|candidate| candidate.front_end.name != "lpc").take(count).collect()
 }
 

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, str::FromStr, time::Duration};
 
-use auscult::audio::ChannelRule;
+use auscult::{Preset, audio::ChannelRule};
 use clap::Args;
 
 use super::{InputArguments, VisitArguments};
@@ -13,9 +13,9 @@ Normal clips are changed as a fault might change them (a band of another clip, a
 resonance, a shift in frequency, backwards, gaps), and the settings are ranked by how well they
 tell the changed clips of left-out visits from the unchanged ones. Known faults are never used: what
 a manifest labels as anomalous or keeps for testing is left out. Made-up
-faults are not faults: the defaults stay unless something else is clearly better on them, and even
-then the choice can be worse on real faults (it was in 7 of 12 trials on synthetic machines, see
-docs/tuning.md). Compare it with the defaults on known-bad clips; without any, keep the defaults.
+faults are not faults: a preset stays unless something else is clearly better on them, and even then
+the choice can be worse on real faults (see docs/tuning.md). Compare it with the preset on known-bad
+clips; without any, use the preset.
 
 Examples:
   auscult tune recordings/ -o pump.json                 all settings; minutes for 100 clips of 10 s
@@ -41,6 +41,10 @@ pub(crate) struct TuneArguments {
     /// given.
     #[arg(long, value_name = "TIME|N", help_heading = None, allow_negative_numbers = true)]
     pub(crate) budget: Option<Budget>,
+
+    /// The presets to start from: best, fast, paper; all if not given.
+    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = None)]
+    pub(crate) preset: Vec<Preset>,
 
     /// Try these front ends too: encoders such as ced, or ced:layer-6 for another layer. log-mel,
     /// mfcc and lpc are always tried.

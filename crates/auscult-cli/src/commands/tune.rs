@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use auscult::{
-    Basis, ClipSettings, Error, FrontEndSpec, Sources,
+    Basis, ClipSettings, Error, FrontEndSpec, Preset, Sources,
     tuning::{Resumption, Search, StateFile, Tune, TuneBudget, TunedSettings},
 };
 use serde_json::json;
@@ -82,6 +82,10 @@ fn search(arguments: &TuneArguments, context: &Context) -> anyhow::Result<Search
         hop_seconds: arguments.input.hop_seconds,
         rules: rules(arguments.input.clips),
         label_folders: arguments.visits.label_folders(),
+        presets: match arguments.preset.as_slice() {
+            [] => Preset::ALL.to_vec(),
+            given => given.to_vec(),
+        },
         encoders: arguments.front_end.iter().map(encoder).collect(),
         front_ends: context.front_ends.clone(),
         max_clips: arguments.max_clips.into(),
@@ -117,7 +121,7 @@ fn warn(search: &Search, context: &Context) {
     }
     if groups.count() < 4 {
         context.printer.note(format!(
-            "only {} to leave out: errors are large and the defaults will mostly stay; record on more days",
+            "only {} to leave out: errors are large and a preset will mostly stay; record on more days",
             count(groups.count(), "group")
         ));
     }

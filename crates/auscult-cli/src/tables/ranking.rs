@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use auscult::tuning::{Ranked, Ranking};
+use auscult::{
+    Preset,
+    tuning::{Ranked, Ranking},
+};
 
 use super::{Align, Table};
 
@@ -38,8 +41,8 @@ fn table(ranking: &Ranking) -> Table {
         cells
     };
     for (index, ranked) in ranking.candidates.iter().enumerate() {
-        let is_default = ranked.evaluation.candidate.is_default();
-        if index < ROWS || is_default || ranking.recommended() == Some(ranked) {
+        let is_preset = ranked.evaluation.candidate.preset.is_some();
+        if index < ROWS || is_preset || ranking.recommended() == Some(ranked) {
             table.row(row(index, ranked));
         }
     }
@@ -51,7 +54,9 @@ fn meaning(ranking: &Ranking, in_all: usize, written: Option<&Path>) -> String {
     let tried = ranking.candidates.len();
     let alike = ranking.like_the_best();
     let mut text = format!(
-        "\n{tried} of {in_all} settings tried; {alike} cannot be told from the best (=, itself included), * is chosen\n"
+        "\n{tried} of {in_all} settings tried ({:.0} %); {alike} cannot be told from the best (=, itself included), * is \
+         chosen\n",
+        100.0 * tried as f64 / in_all as f64
     );
     let Some(chosen) = ranking.recommended() else { return text };
     let candidate = &chosen.evaluation.candidate;
@@ -59,18 +64,25 @@ fn meaning(ranking: &Ranking, in_all: usize, written: Option<&Path>) -> String {
         .default_candidate()
         .map(|default| 100.0 * (chosen.evaluation.mean_auc - default.evaluation.mean_auc));
     let choice = match against_default {
-        _ if candidate.is_default() => {
-            "chosen      the defaults: nothing tried is clearly better\n".to_owned()
+        _ if candidate.preset.is_some() => {
+            format!("chosen      {candidate}: nothing tried is clearly better\n")
         }
         Some(gain) => format!(
-            "chosen      {candidate}: {gain:+.1} points over the defaults on made-up faults\n"
+            "chosen      {candidate}: {gain:+.1} points over preset {} on made-up faults\n",
+            Preset::default()
         ),
         None => format!("chosen      {candidate}\n"),
     };
     text.push_str(&choice);
-    if !candidate.is_default() {
+    if against_default.is_none() {
+        let default = Preset::default();
+        let line =
+            format!("missing     preset {default}, the default, was not tried: allow more\n");
+        text.push_str(&line);
+    }
+    if candidate.preset.is_none() {
         text.push_str(
-            "check       made-up faults are not faults: compare with the defaults on known-bad clips first\n",
+            "check       made-up faults are not faults: use the preset unless this one finds more of your known-bad clips\n",
         );
     }
     if let Some(path) = written {

@@ -79,7 +79,10 @@ fn huge_numbers_that_mean_all_are_taken_as_all() {
 fn unknown_names_are_refused_with_the_known_ones() {
     let sandbox = Sandbox::with_recordings();
     let cases = [
-        ("--front-end bees", "unknown front end \"bees\"; known: log-mel, mfcc, lpc, ced-tiny"),
+        (
+            "--front-end bees",
+            "unknown front end \"bees\"; known: log-mel, mfcc, lpc, modulation, ced-tiny",
+        ),
         ("--convention x", "known: s15, kaldi, dcase, mimii, beats-input, eat-input"),
         ("--front-end mfcc --convention dcase", "known: kaldi, no-lifter, s15"),
         ("--method knn", "known: global, beam, adabeam"),

@@ -99,7 +99,10 @@ fn what_encoders_cannot_do_is_refused() {
             "auscult encoder pull beats-iter3 --from LINK fetches them (auscult encoder list says where the link is), \
              --encoder FILE names a file",
         ),
-        ("--front-end bees", "unknown front end \"bees\"; known: log-mel, mfcc, lpc, ced-tiny"),
+        (
+            "--front-end bees",
+            "unknown front end \"bees\"; known: log-mel, mfcc, lpc, modulation, ced-tiny",
+        ),
         ("--front-end ced --encoder gone.pt", "cannot read gone.pt"),
         ("--front-end ced+ced", "two different ones or more"),
         (

@@ -8,7 +8,10 @@ use auscult_core::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::tuning::{Error, Result};
+use crate::{
+    FrontEnds, Preset,
+    tuning::{Error, Result},
+};
 
 /// A front end with a detector behind it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,8 +21,12 @@ pub struct Candidate {
     pub front_end: FrontEndIdentity,
     /// How vectors are compared.
     pub detector: BeamSettings,
-    /// How many settings differ from the paper's AdaBEAM on log-mel; another front end counts two.
+    /// How far it is from the default: 0 for the default preset, 1 for another one, otherwise 2 and how
+    /// many settings differ from the paper's AdaBEAM on log-mel; another front end counts two.
     pub changes: usize,
+    /// The preset it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preset: Option<Preset>,
 }
 
 /// The front ends compared, the default first: name, convention, band widths (the paper's first,
@@ -32,6 +39,12 @@ const FRONT_ENDS: [(&str, &str, [usize; 4]); 5] = [
     ("lpc", "spectrum", [3200, 1600, 800, 0]),
 ];
 
+/// What presets are plainer by.
+const BESIDE_PRESETS: usize = 2;
+
+/// The one with the longest vectors.
+const LPC: usize = 4;
+
 /// Neighbours and exponent, the paper's first. Without neighbours the exponent says nothing.
 const DENSITIES: [(usize, DensityExponent); 7] = [
     (1, DensityExponent::Fixed(1.0)),
@@ -43,25 +56,47 @@ const DENSITIES: [(usize, DensityExponent); 7] = [
     (4, DensityExponent::Auto),
 ];
 
-/// Every candidate for clips of one length, in the order to try them.
-///
-/// First the paper's settings on each front end, then what differs from them in one setting, then
-/// in two, the front ends taking turns: whatever the budget, what is tried is spread.
+/// The presets as candidates, the cheap ones first.
 ///
 /// # Errors
 ///
-/// [`auscult_core::Error::Setting`] if a clip is shorter than one frame.
-pub fn grid(length: ClipLength) -> Result<Vec<Candidate>> {
-    grid_with(length, &[])
+/// If a front end of one cannot be made.
+pub fn presets(
+    presets: &[Preset],
+    front_ends: &FrontEnds,
+    length: ClipLength,
+) -> crate::Result<Vec<Candidate>> {
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for preset in [Preset::Fast, Preset::Best, Preset::Paper] {
+        if !presets.contains(&preset) {
+            continue;
+        }
+        let (front_end, detector, _) = preset.build(front_ends, length)?;
+        let changes = usize::from(preset != Preset::default());
+        let (front_end, preset) = (front_end.identity(), Some(preset));
+        let candidate = Candidate { front_end, detector, changes, preset };
+        // Of short clips, presets without their missing members may be the same.
+        if candidates.iter().all(|known| known.key() != candidate.key()) {
+            candidates.push(candidate);
+        }
+    }
+    Ok(candidates)
 }
 
-/// As [`grid`], with further front ends, such as encoders: on their own bands, on two and four of
-/// them together, and on the whole axis.
+/// Every candidate beside the presets for clips of one length, in the order to try them.
+///
+/// First the paper's settings on each front end, then what differs from them in one setting, then
+/// in two, the front ends taking turns: whatever the budget, what is tried is spread. What is dear and
+/// nobody asked for, the long spectra of LPC, comes last.
+///
+/// Further front ends are tried on their own bands, on two and four of them together, and on the
+/// whole axis.
 ///
 /// # Errors
 ///
-/// Those of [`grid`], and [`Error::Several`] for an ensemble: its members have bands of their own.
-pub fn grid_with(length: ClipLength, more: &[Arc<dyn FrontEnd>]) -> Result<Vec<Candidate>> {
+/// [`auscult_core::Error::Setting`] if a clip is shorter than one frame, and [`Error::Several`] for
+/// an ensemble: its members have bands of their own.
+pub fn grid(length: ClipLength, more: &[Arc<dyn FrontEnd>]) -> Result<Vec<Candidate>> {
     let mut front_ends: Vec<(Arc<dyn FrontEnd>, Vec<usize>)> = Vec::new();
     for (name, convention, widths) in FRONT_ENDS {
         let front_end = FrontEndSettings::named(name, Some(convention))?.build(length)?;
@@ -79,11 +114,15 @@ pub fn grid_with(length: ClipLength, more: &[Arc<dyn FrontEnd>]) -> Result<Vec<C
         of_front_end.sort_by_key(|candidate| candidate.changes);
         ordered.extend(of_front_end.into_iter().enumerate().map(|(turn, candidate)| {
             let own_changes = candidate.changes.saturating_sub(if index == 0 { 0 } else { 2 });
-            ((own_changes, turn, index), candidate)
+            ((index == LPC, own_changes, turn, index), candidate)
         }));
     }
     ordered.sort_by_key(|(order, _)| *order);
-    Ok(ordered.into_iter().map(|(_, candidate)| candidate).collect())
+    let beside = |(_, candidate): (_, Candidate)| Candidate {
+        changes: candidate.changes + BESIDE_PRESETS,
+        ..candidate
+    };
+    Ok(ordered.into_iter().map(beside).collect())
 }
 
 /// Band widths for a front end: its own, two and four of its bands, the whole axis.
@@ -126,7 +165,7 @@ fn candidates_of(
                         ..BeamSettings::new(bands(width), views.clone())
                     };
                     let front_end = front_end.identity();
-                    candidates.push(Candidate { front_end, detector, changes });
+                    candidates.push(Candidate { front_end, detector, changes, preset: None });
                 }
             }
         }
@@ -160,12 +199,15 @@ impl Candidate {
 
     /// Whether these are the settings `auscult fit` has without options.
     pub fn is_default(&self) -> bool {
-        self.changes == 0
+        self.preset == Some(Preset::default())
     }
 }
 
 impl fmt::Display for Candidate {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(preset) = self.preset {
+            return write!(formatter, "preset {preset}");
+        }
         let detector = &self.detector;
         let several = detector.views.len() > 1;
         let convention = self.front_end.settings.get("convention").and_then(|name| name.as_str());
@@ -203,20 +245,26 @@ mod tests {
     use super::*;
 
     fn candidates() -> Vec<Candidate> {
-        grid(ClipSettings::default().check().unwrap()).unwrap()
+        grid(ClipSettings::default().check().unwrap(), &[]).unwrap()
     }
 
     #[test]
     fn the_papers_settings_of_every_front_end_come_first() {
         let length = ClipSettings::default().check().unwrap();
-        for (candidate, (name, convention, _)) in candidates().iter().zip(FRONT_ENDS) {
+        for (candidate, (name, convention, _)) in candidates().iter().zip(&FRONT_ENDS[..LPC]) {
             let front_end =
                 FrontEndSettings::named(name, Some(convention)).unwrap().build(length).unwrap();
             assert_eq!(candidate.front_end, front_end.identity());
             assert_eq!(candidate.detector, BeamSettings::paper(Method::AdaBeam, &*front_end));
         }
-        assert!(candidates()[0].is_default());
-        assert_eq!(candidates().iter().filter(|candidate| candidate.is_default()).count(), 1);
+        let is_lpc = |candidate: &Candidate| candidate.front_end.name == "lpc";
+        let dear = candidates().iter().position(is_lpc).unwrap();
+        assert!(candidates()[dear..].iter().all(is_lpc), "what is dear comes last");
+        let presets = presets(Preset::ALL, &FrontEnds::standard(), length).unwrap();
+        let names: Vec<String> = presets.iter().map(ToString::to_string).collect();
+        assert_eq!(names, ["preset fast", "preset best", "preset paper"]);
+        assert_eq!(presets.iter().filter(|candidate| candidate.is_default()).count(), 1);
+        assert!(presets.iter().all(|preset| preset.changes < candidates()[0].changes));
     }
 
     #[test]
@@ -237,8 +285,8 @@ mod tests {
         let length = ClipSettings::default().check().unwrap();
         let more =
             FrontEndSettings::named("log-mel", Some("kaldi")).unwrap().build(length).unwrap();
-        let all = grid_with(length, std::slice::from_ref(&more)).unwrap();
-        assert_eq!(all[5].front_end, more.identity(), "in its turn");
+        let all = grid(length, std::slice::from_ref(&more)).unwrap();
+        assert_eq!(all[4].front_end, more.identity(), "in its turn");
         let of_more = all.iter().filter(|candidate| candidate.front_end == more.identity());
         let widths: BTreeSet<Option<usize>> = of_more
             .map(|candidate| match candidate.detector.bands {
@@ -251,7 +299,7 @@ mod tests {
             more,
             FrontEndSettings::named("mfcc", None).unwrap().build(length).unwrap(),
         ]);
-        let error = grid_with(length, &[Arc::new(several.unwrap())]).unwrap_err().to_string();
+        let error = grid(length, &[Arc::new(several.unwrap())]).unwrap_err().to_string();
         assert!(
             error.starts_with("log-mel (kaldi) + mfcc (kaldi) is several front ends"),
             "{error}"

@@ -18,7 +18,7 @@
 //! let clip = ClipSettings { seconds: 1.0, ..ClipSettings::default() };
 //! let study = Study::new(clips.collect(), Vec::new(), StudySettings { clip, seed: 1 })?;
 //!
-//! let candidates = grid(clip.check()?)?;
+//! let candidates = grid(clip.check()?, &[])?;
 //! let front_end = FrontEnds::built_in().build(&candidates[0].front_end, study.length())?;
 //! if let Some(features) = study.features(&*front_end, &|| true)? {
 //!     let first = study.evaluate(&features, &candidates[0])?;
@@ -52,7 +52,7 @@ pub mod state;
 pub mod study;
 
 pub use crate::tuning::{
-    candidate::{Candidate, grid, grid_with},
+    candidate::{Candidate, grid, presets},
     error::{Error, Result},
     pseudo::{Change, Kind},
     ranking::{Ranked, Ranking},

@@ -39,8 +39,8 @@ pub struct Ranking {
 impl Ranking {
     /// Ranks results of one study. Equal AUCs are ordered by simplicity, then by name.
     ///
-    /// Recommended is the candidate with the fewest changes to the paper's settings among those
-    /// like the best, and the best of several such.
+    /// Recommended is the plainest among those like the best (presets before all others), and the best of
+    /// several such; never one that a preset is clearly better than.
     pub fn of(mut evaluations: Vec<Evaluation>) -> Self {
         evaluations.sort_by(|left, right| {
             let simplicity = left.candidate.changes.cmp(&right.candidate.changes);
@@ -54,6 +54,14 @@ impl Ranking {
             candidates.iter().enumerate().filter(|(_, ranked)| ranked.like_the_best);
         let simplest = like_the_best.min_by_key(|(_, ranked)| ranked.evaluation.candidate.changes);
         let recommended = simplest.map_or(0, |(index, _)| index);
+        // Close to the best is not yet close to a preset between the two.
+        let chosen = candidates.get(recommended).map(|ranked| ranked.evaluation.clone());
+        let is_better = |ranked: &Ranked| {
+            let beside = chosen.clone().map(|chosen| compare(chosen, Some(&ranked.evaluation)));
+            ranked.evaluation.candidate.preset.is_some()
+                && beside.is_some_and(|beside| !beside.like_the_best)
+        };
+        let recommended = candidates.iter().position(is_better).unwrap_or(recommended);
         Self { candidates, recommended }
     }
 
@@ -62,7 +70,7 @@ impl Ranking {
         self.candidates.get(self.recommended)
     }
 
-    /// The paper's settings on the default front end, if they were tried.
+    /// The default preset, if it was tried.
     pub fn default_candidate(&self) -> Option<&Ranked> {
         self.candidates.iter().find(|ranked| ranked.evaluation.candidate.is_default())
     }
@@ -90,11 +98,16 @@ mod tests {
     use auscult_core::ClipSettings;
 
     use super::*;
-    use crate::tuning::grid;
+    use crate::{
+        FrontEnds, Preset,
+        tuning::{grid, presets},
+    };
 
-    /// Results of the first candidates with these AUCs without each group.
+    /// Results of the default preset and some others with these AUCs without each group.
     fn ranking(without: &[&[f64]]) -> Ranking {
-        let candidates = grid(ClipSettings::default().check().unwrap()).unwrap();
+        let length = ClipSettings::default().check().unwrap();
+        let mut candidates = presets(&[Preset::default()], &FrontEnds::standard(), length).unwrap();
+        candidates.extend(grid(length, &[]).unwrap());
         let evaluations = without.iter().zip(candidates).map(|(without, candidate)| Evaluation {
             candidate,
             mean_auc: without.iter().sum::<f64>() / without.len() as f64,
@@ -113,12 +126,21 @@ mod tests {
     }
 
     #[test]
-    fn the_papers_settings_stay_when_groups_disagree_or_the_difference_is_small() {
+    fn the_preset_stays_when_groups_disagree_or_the_difference_is_small() {
         for other in [[0.90, 0.50, 0.85, 0.65], [0.705, 0.709, 0.705, 0.709]] {
             let ranking = ranking(&[&[0.70, 0.70, 0.70, 0.70], &other]);
             assert!(!ranking.candidates[0].evaluation.candidate.is_default());
             assert_eq!(ranking.recommended(), ranking.default_candidate());
         }
+    }
+
+    #[test]
+    fn a_setting_that_a_preset_is_clearly_better_than_is_not_recommended() {
+        // The preset is a little behind the best and clearly ahead of what is noisier but like it.
+        let preset = [0.86, 0.86, 0.86, 0.86];
+        let ranking = ranking(&[&preset, &[0.90, 0.89, 0.90, 0.89], &[0.5, 0.99, 0.7, 0.9]]);
+        let chosen = ranking.recommended().unwrap();
+        assert!(chosen.evaluation.mean_auc >= 0.86, "{chosen:?}");
     }
 
     #[test]

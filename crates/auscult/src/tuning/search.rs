@@ -12,10 +12,10 @@ use auscult_core::{ClipSettings, Control, Event, FrontEnd, FrontEndSettings};
 
 use super::{
     Candidate, Error as TuningError, Features, Ranking, Study, StudySettings, StudyState,
-    gather::gather, grid_with,
+    gather::gather, grid, presets,
 };
 use crate::{
-    ClipRules, Error, FrontEndSpec, FrontEnds, LabelFolders, Reading, Result, Sources,
+    ClipRules, Error, FrontEndSpec, FrontEnds, LabelFolders, Preset, Reading, Result, Sources,
     sources::report_not_normal,
 };
 
@@ -32,6 +32,8 @@ pub struct Tune {
     pub rules: ClipRules,
     /// Whether folders whose names look like labels are labels.
     pub label_folders: LabelFolders,
+    /// The presets to start from.
+    pub presets: Vec<Preset>,
     /// Encoders to try beside the built-in front ends.
     pub encoders: Vec<FrontEndSpec>,
     /// Where front ends come from.
@@ -63,6 +65,7 @@ impl Default for Tune {
             hop_seconds: None,
             rules: ClipRules::field(),
             label_folders: LabelFolders::default(),
+            presets: Preset::ALL.to_vec(),
             encoders: Vec::new(),
             front_ends: FrontEnds::standard(),
             max_clips: 120,
@@ -96,7 +99,11 @@ impl Search {
     pub fn new(normal: Sources, outliers: Option<Sources>, tune: &Tune) -> Result<Self> {
         let started = Instant::now();
         let encoders = encoders(tune)?;
-        let candidates = grid_with(tune.clip.check()?, &encoders)?;
+        let length = tune.clip.check()?;
+        let mut candidates = presets(&tune.presets, &tune.front_ends, length)?;
+        let known: Vec<String> = candidates.iter().map(Candidate::key).collect();
+        let others = grid(length, &encoders)?.into_iter();
+        candidates.extend(others.filter(|candidate| !known.contains(&candidate.key())));
         let reading = Reading::new(tune.clip, tune.channel, tune.hop_seconds, tune.rules)?;
         let mut normal = normal;
         normal.apply_label_folders(tune.label_folders)?;
@@ -166,7 +173,8 @@ impl Search {
             if is_over() {
                 break;
             }
-            let name = candidate.front_end.to_string();
+            // Of one name there may be several: with other views, other layers.
+            let name = format!("{} {}", candidate.front_end, candidate.front_end.settings);
             if !features.contains_key(&name) {
                 let front_ends = self.tune.front_ends.registry();
                 let front_end = front_ends.build(&candidate.front_end, self.study.length())?;

@@ -117,7 +117,7 @@ mod tests {
 
     fn settings() -> TunedSettings {
         let clip = ClipSettings::default();
-        let candidates = grid(clip.check().unwrap()).unwrap();
+        let candidates = grid(clip.check().unwrap(), &[]).unwrap();
         TunedSettings::new(&candidates[2], clip, "mean")
     }
 
