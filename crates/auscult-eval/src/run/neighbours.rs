@@ -18,8 +18,7 @@ pub fn too_many_neighbours(dataset: &Dataset, systems: &[SystemSettings]) -> Opt
     let mut short = BTreeSet::new();
     for group in groups.iter().filter(|group| !group.test.is_empty()) {
         for system in systems {
-            let wanted =
-                system.detector.as_ref().map_or(system.neighbours, |found| found.neighbours);
+            let wanted = system.most_neighbours();
             let Some(others) = smallest_memory(system, group).and_then(|len| len.checked_sub(1))
             else {
                 continue;

@@ -81,8 +81,9 @@ pub fn evaluate(
     settings: &RunSettings<'_>,
 ) -> Result<Option<Evaluation>> {
     let name = dataset.kind.to_string();
+    let length = settings.clip.check()?;
     let systems: Vec<SystemSettings> =
-        systems.iter().map(|system| system.for_dataset(&name)).collect();
+        systems.iter().map(|system| system.for_dataset(&name).for_clips(length).0).collect();
     let front_ends = make_front_ends(&systems, diagnostics, settings)?;
     let missing = missing_front_ends(&systems, &front_ends);
     let work = Work { systems, diagnostics, settings, front_ends };

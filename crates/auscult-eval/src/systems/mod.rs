@@ -6,6 +6,7 @@ mod gaussian;
 mod k_means;
 mod mixture;
 mod nearest;
+mod presets;
 mod settings;
 mod subspace;
 mod unused;
