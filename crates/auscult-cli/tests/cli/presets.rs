@@ -18,12 +18,12 @@ fn with_folder() -> Sandbox {
     let clip = ClipRecipe { seconds: 2.0, ..ClipRecipe::new(Kind::Pump) };
     for take in 0..14 {
         let folder = if take < 10 { "train" } else { "test/normal" };
-        let recipe = ClipRecipe { visit: take / 4, take, ..clip };
+        let recipe = ClipRecipe { visit: take / 4, take, ..clip.clone() };
         sandbox.write(&format!("data/pump/{folder}/{take:02}.wav"), wav_of(&recipe));
     }
     for take in 0..4 {
         let fault = Some((Fault::BearingImpulses, 1.0));
-        let recipe = ClipRecipe { visit: 9, take, fault, ..clip };
+        let recipe = ClipRecipe { visit: 9, take, fault, ..clip.clone() };
         sandbox.write(&format!("data/pump/test/anomaly/x{take}.wav"), wav_of(&recipe));
     }
     sandbox
