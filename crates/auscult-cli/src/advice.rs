@@ -97,6 +97,9 @@ fn of_core(error: &core::Error) -> Option<String> {
         OptionConflict::BandsOfMembers { .. } | OptionConflict::NoBands => {
             "leave out --band-width and --band-stride"
         }
+        OptionConflict::OptionOfMembers { option, .. } => {
+            return Some(format!("leave out --{}", option.replace('_', "-")));
+        }
         OptionConflict::NoMembers { .. } => "leave out --combine-members",
         OptionConflict::AutoWithoutNeighbours => {
             "leave out --density-exponent auto or --neighbours 0"
@@ -171,6 +174,7 @@ fn of_fetch(error: &fetch::Error) -> Option<String> {
 fn of_eval(error: &auscult_eval::Error) -> Option<String> {
     let advice = match error {
         auscult_eval::Error::Core(error) => return of_core(error),
+        auscult_eval::Error::Library(error) => return of_library(error),
         auscult_eval::Error::Fetch(error) => return of_fetch(error),
         auscult_eval::Error::Dataset { kind, .. } if kind == "data set" => "see --dataset",
         auscult_eval::Error::Unfinished { .. } => {

@@ -89,6 +89,9 @@ pub enum Error {
         /// What went wrong.
         reason: String,
     },
+    /// The library refused.
+    #[error(transparent)]
+    Library(#[from] auscult::Error),
     /// Something could not be fetched.
     #[error(transparent)]
     Fetch(#[from] auscult::fetch::Error),

@@ -19,11 +19,21 @@ use crate::{
 };
 
 /// Turns files into vectors, with a cache on the disk.
+///
+/// Each front end of an ensemble has a cache of its own, whatever ensemble it is in.
 #[derive(Debug)]
 pub struct Features {
     front_end: Arc<dyn FrontEnd>,
     reading: Reading,
-    /// Where vectors of this front end with these settings are kept.
+    /// The front ends of an ensemble, or the front end itself.
+    parts: Vec<Part>,
+}
+
+/// A front end whose vectors are kept.
+#[derive(Debug)]
+struct Part {
+    front_end: Arc<dyn FrontEnd>,
+    /// Where its vectors with these settings are kept.
     folder: Option<PathBuf>,
 }
 
@@ -44,15 +54,23 @@ impl Features {
             Reading::new(clip, channel, None, ClipRules::protocol()).map_err(|error| {
                 Error::Dataset { kind: "reading".to_owned(), reason: error.to_string() }
             })?;
-        let identity = json!({
-            "form": FORM,
-            "front_end": front_end.identity(),
-            "sample_rate": clip.sample_rate,
-            "seconds": clip.seconds,
-            "channel": format!("{channel:?}"),
-        });
-        let folder = cache.map(|cache| cache.join(&hash(identity.to_string().as_bytes())[..16]));
-        Ok(Self { front_end, reading, folder })
+        let folder = |front_end: &Arc<dyn FrontEnd>| {
+            let identity = json!({
+                "form": FORM,
+                "front_end": front_end.identity(),
+                "sample_rate": clip.sample_rate,
+                "seconds": clip.seconds,
+                "channel": format!("{channel:?}"),
+            });
+            cache.map(|cache| cache.join(&hash(identity.to_string().as_bytes())[..16]))
+        };
+        let front_ends: Vec<Arc<dyn FrontEnd>> = match front_end.ensemble() {
+            Some(ensemble) => ensemble.front_ends().map(Arc::clone).collect(),
+            None => vec![Arc::clone(&front_end)],
+        };
+        let part = |front_end| Part { folder: folder(&front_end), front_end };
+        let parts = front_ends.into_iter().map(part).collect();
+        Ok(Self { front_end, reading, parts })
     }
 
     /// The front end.
@@ -68,11 +86,11 @@ impl Features {
         archives: &Archives,
         done: &(dyn Fn() -> bool + Sync),
     ) -> Option<Vec<std::result::Result<ClipVectors, String>>> {
-        let worker = || (self.front_end.extractor(), ClipVectors::for_front_end(&*self.front_end));
+        let worker = || self.parts.iter().map(|part| part.front_end.extractor()).collect();
         files
             .par_iter()
-            .map_init(worker, |(extractor, vectors), file| {
-                let found = self.of_file(file, archives, &mut **extractor, vectors);
+            .map_init(worker, |extractors: &mut Vec<_>, file| {
+                let found = self.of_file(file, archives, extractors);
                 done().then_some(found)
             })
             .collect()
@@ -82,17 +100,33 @@ impl Features {
         &self,
         file: &ClipFile,
         archives: &Archives,
-        extractor: &mut dyn Extractor,
-        vectors: &mut ClipVectors,
+        extractors: &mut [Box<dyn Extractor>],
     ) -> std::result::Result<ClipVectors, String> {
-        let bytes = file.bytes(archives).map_err(|error| error.to_string())?;
-        let kept = self.folder.as_ref().map(|folder| {
-            let name = hash(&bytes);
-            folder.join(&name[..2]).join(format!("{name}.vec"))
-        });
-        if let Some(found) = kept.as_deref().and_then(|path| self.load(path)) {
-            return Ok(found);
+        let mut bytes = file.bytes(archives).map_err(|error| error.to_string())?;
+        let name = hash(&bytes);
+        let mut samples: Option<Vec<f32>> = None;
+        let mut vectors = Vec::with_capacity(self.parts.len());
+        for (part, extractor) in self.parts.iter().zip(extractors) {
+            if let Some(kept) = part.load(&name) {
+                vectors.push(kept);
+                continue;
+            }
+            // Read once, and only if something is missing.
+            let clip = match samples.take() {
+                Some(clip) => clip,
+                None => self.clip(file, std::mem::take(&mut bytes))?,
+            };
+            vectors.push(part.compute(&clip, &name, &mut **extractor)?);
+            samples = Some(clip);
         }
+        match self.front_end.ensemble() {
+            Some(ensemble) => ensemble.join(&vectors).map_err(|error| error.to_string()),
+            None => vectors.pop().ok_or_else(|| "the front end gave no vectors".to_owned()),
+        }
+    }
+
+    /// The samples of a file's first clip.
+    fn clip(&self, file: &ClipFile, bytes: Vec<u8>) -> std::result::Result<Vec<f32>, String> {
         let mut clips = self
             .reading
             .clips_of_stream(&file.label(), Cursor::new(bytes))
@@ -112,17 +146,35 @@ impl Features {
         if !self.reading.rules().takes(clip.condition) {
             return Err(clip.condition.to_string());
         }
-        extractor.extract_into(&clip.samples, vectors).map_err(|error| error.to_string())?;
-        if let Some(path) = kept {
+        Ok(clip.samples)
+    }
+}
+
+impl Part {
+    /// Where the vectors of a file are kept, by the hash of its content.
+    fn path(&self, name: &str) -> Option<PathBuf> {
+        let folder = self.folder.as_ref()?;
+        Some(folder.join(&name[..2]).join(format!("{name}.vec")))
+    }
+
+    fn compute(
+        &self,
+        samples: &[f32],
+        name: &str,
+        extractor: &mut dyn Extractor,
+    ) -> std::result::Result<ClipVectors, String> {
+        let mut vectors = ClipVectors::for_front_end(&*self.front_end);
+        extractor.extract_into(samples, &mut vectors).map_err(|error| error.to_string())?;
+        if let Some(path) = self.path(name) {
             // A cache that cannot be written costs time, not results.
-            let _ = store(&path, vectors);
+            let _ = store(&path, &vectors);
         }
-        Ok(vectors.clone())
+        Ok(vectors)
     }
 
     /// What the cache holds; `None` if it holds nothing of this form, or something damaged.
-    fn load(&self, path: &Path) -> Option<ClipVectors> {
-        let bytes = fs::read(path).ok()?;
+    fn load(&self, name: &str) -> Option<ClipVectors> {
+        let bytes = fs::read(self.path(name)?).ok()?;
         let (payload, sum) = bytes.split_at_checked(bytes.len().checked_sub(SUM_LEN)?)?;
         if blake3::hash(payload).as_bytes()[..SUM_LEN] != *sum {
             return None;

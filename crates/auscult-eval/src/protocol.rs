@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeSet, path::Path, str::FromStr};
 
+use auscult_core::ClipLength;
 use auscult_encoders::Precision;
 use serde::{Deserialize, Serialize};
 
@@ -122,6 +123,7 @@ impl Protocol {
     /// What is wrong, in words.
     pub fn parse(text: &str) -> std::result::Result<Self, String> {
         let mut protocol: Self = toml::from_str(text).map_err(|error| in_one_line(text, &error))?;
+        protocol.systems.iter_mut().for_each(SystemSettings::read_front_ends);
         protocol.refuse_without_effect(text)?;
         if let Some(sweep) = &protocol.sweep {
             sweep.check().map_err(|error| error.to_string())?;
@@ -150,7 +152,10 @@ impl Protocol {
             let back_end = system.back_end;
             let stands_still = system.is_baseline() || back_end == BackEnd::Fusion;
             let sweep = self.sweep.as_ref().filter(|_| !stands_still);
-            if let Some(what) = (Written { back_end, settings, sweep }).without_effect() {
+            let wrong = |error: Error| format!("{:?}: {error}", system.name);
+            let front_end_compares = system.front_end_compares().map_err(wrong)?;
+            let written = Written { back_end, settings, front_end_compares, sweep };
+            if let Some(what) = written.without_effect() {
                 return Err(format!("{:?}: {what}", system.name));
             }
         }
@@ -161,6 +166,17 @@ impl Protocol {
     pub fn forget_paper(&mut self) {
         self.systems.iter_mut().for_each(|system| system.paper.clear());
         self.diagnostics.iter_mut().for_each(|request| request.paper.clear());
+    }
+
+    /// Chooses the members of presets for clips of one length; says which are missing and why.
+    pub fn choose_members(&mut self, length: ClipLength) -> Vec<String> {
+        let mut notes = Vec::new();
+        for system in &mut self.systems {
+            let (chosen, note) = system.for_clips(length);
+            notes.extend(note.map(|note| format!("{}: {note}", chosen.name)));
+            *system = chosen;
+        }
+        notes
     }
 
     fn check(&self) -> std::result::Result<(), String> {
@@ -327,6 +343,54 @@ mod tests {
         }
         let baseline = "[[system]]\nname = 'x'\nback_end = 'gmm'\nseries = 'baseline'";
         Protocol::parse(&format!("{head}{sweep}{baseline}")).unwrap();
+    }
+
+    #[test]
+    fn a_preset_says_everything_about_front_end_and_comparing() {
+        let head = "name = 'a'\ntitle = 'b'\ndatasets = ['folder']\n";
+        let sweep = "[sweep]\nparameter = 'neighbours'\nvalues = [1]\naxis = 'K'\n";
+        for (text, message) in [
+            (
+                "preset = 'fast'\nfront_end = 'ced'",
+                "\"x\": front_end cannot be given beside preset = \"fast\", which chooses it; leave it out, or \
+                 change it in front_end = \"log-mel(convention=dcase,exponent=auto)+modulation(",
+            ),
+            (
+                "preset = 'best'\nneighbours = 3",
+                "neighbours cannot be given beside preset = \"best\"",
+            ),
+            ("preset = 'best'\nprecision = 'int16'", "precision cannot be given beside preset"),
+            ("preset = 'slow'", "unknown variant `slow`, expected one of `fast`, `best`, `paper`"),
+            ("preset = 'fast'\nback_end = 'gmm'", "preset has no effect on back_end = \"gmm\""),
+            (
+                "front_end = 'mfcc(neighbours=3)'\nmetric = 'cosine'",
+                "metric cannot be given beside a front end that says how it compares",
+            ),
+            (
+                "front_end = 'mfcc(neighbours=3)'\nback_end = 'genrep'",
+                "options in parentheses have no effect on back_end = \"genrep\"",
+            ),
+            (
+                "front_end = 'mfcc(neighbours=3'",
+                "\"x\": mfcc(neighbours=3: a parenthesis is missing",
+            ),
+            (
+                "front_ends = [{ front_end = 'mfcc' }]\nfront_end = 'ced'",
+                "front_end cannot be given beside front_ends",
+            ),
+            ("front_ends = [{ front_end = 'mfcc', k = 3 }]", "unknown field `k`"),
+        ] {
+            let system = format!("{head}[[system]]\nname = 'x'\n{text}");
+            let error = Protocol::parse(&system).unwrap_err();
+            assert!(error.contains(message), "{error}");
+        }
+        for text in ["preset = 'fast'", "front_end = 'mfcc(neighbours=3)'"] {
+            let system = format!("{head}{sweep}[[system]]\nname = 'x'\n{text}");
+            let error = Protocol::parse(&system).unwrap_err();
+            assert!(error.contains("a sweep cannot change"), "{error}");
+            let baseline = Protocol::parse(&format!("{system}\nseries = 'baseline'")).unwrap();
+            assert_eq!(baseline.systems.len(), 1);
+        }
     }
 
     #[test]

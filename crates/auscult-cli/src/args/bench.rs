@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use auscult::Preset;
 use auscult_eval::datasets::DatasetKind;
 use clap::{Args, Subcommand, ValueEnum};
 
@@ -55,6 +56,7 @@ pub(crate) struct DataArguments {
 #[command(after_help = "\
 Examples:
   auscult bench eval --data ~/dcase2023 --dataset dcase2023 --split dev
+  auscult bench eval --data recordings/ --dataset folder --preset best --leave-one-out
   auscult bench eval --data recordings/ --dataset folder --front-end mfcc --json
 
 Options under Comparing are for --back-end nearest and genrep, those under Autoencoder for
@@ -64,6 +66,18 @@ pub(crate) struct EvalArguments {
     /// manifest.csv with path, split, label and, if you have them, machine, section, domain).
     #[arg(long, value_name = "NAME", help_heading = None)]
     pub(crate) dataset: DatasetKind,
+
+    /// Front end and comparing under one name: fast (log-mel and the modulation spectrum), best (the
+    /// same and the encoder CED-tiny) or paper. Without it the options below decide, and their
+    /// defaults are the paper's.
+    #[arg(long, value_name = "fast|best|paper", help_heading = None)]
+    pub(crate) preset: Option<Preset>,
+
+    /// Judge each normal clip by the other normal clips of its machine and section, whatever their
+    /// split, and anomalous clips by all normal ones but the first by name. For folders and mimii
+    /// with labels, and --back-end nearest.
+    #[arg(long, help_heading = None)]
+    pub(crate) leave_one_out: bool,
 
     #[command(flatten)]
     pub(crate) data: DataArguments,

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use auscult::{
-    BeamSettings, FrontEnd,
+    BeamSettings, FrontEnd, FrontEndSpec, Preset,
     autoencoder::{SpectrogramFrontEnd, TrainingSettings},
     baselines::genrep::Standardisation,
     learn::few_steps,
 };
 use auscult_eval::{
-    datasets::Dataset,
+    datasets::{Dataset, Judging},
     systems::{BackEnd, SystemSettings},
 };
 use clap::ValueEnum;
@@ -26,6 +26,12 @@ const SYSTEM: &str = "system";
 
 /// Options that the back end does not look at.
 pub(crate) fn refuse_unused(arguments: &EvalArguments, context: &Context) -> anyhow::Result<()> {
+    if let Some(preset) = arguments.preset {
+        refuse_beside_preset(arguments, preset, context)?;
+    }
+    let is_nearest = arguments.back_end == BackEndName::Nearest;
+    let only_nearest = [("--leave-one-out", arguments.leave_one_out && !is_nearest)];
+    refuse(&only_nearest, "is for --back-end nearest; leave it out, or choose that")?;
     let (front_end, comparing) = (&arguments.front_end, &arguments.comparing);
     let method = [("--method", comparing.method.is_some())];
     let back_end = arguments.back_end;
@@ -33,6 +39,14 @@ pub(crate) fn refuse_unused(arguments: &EvalArguments, context: &Context) -> any
         return network::refuse_comparing(front_end, comparing, &method, &context.front_ends);
     }
     arguments.autoencoder.refuse_without(&[], "--back-end autoencoder")?;
+    let spec = front_end.spec();
+    let says_how = spec.members()?.iter().any(|member| member.options.is_some());
+    anyhow::ensure!(
+        is_nearest || !says_how,
+        "{} says in parentheses how references are compared, which is for --back-end nearest; leave the \
+         parentheses out, or choose that",
+        spec.name
+    );
     if back_end.compares() {
         return Ok(());
     }
@@ -45,13 +59,60 @@ pub(crate) fn refuse_unused(arguments: &EvalArguments, context: &Context) -> any
     refuse(method.iter().chain(&comparing.given()), &why)
 }
 
+/// A preset says all of this itself.
+fn refuse_beside_preset(
+    arguments: &EvalArguments,
+    preset: Preset,
+    context: &Context,
+) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        arguments.back_end == BackEndName::Nearest,
+        "--preset {preset} compares with the nearest references; leave out --back-end"
+    );
+    let (front_end, comparing) = (&arguments.front_end, &arguments.comparing);
+    let mut options = vec![
+        ("--front-end", front_end.front_end.is_some()),
+        ("--convention", front_end.convention.is_some()),
+        ("--method", comparing.method.is_some()),
+    ];
+    options.extend(front_end.encoder.given().map(|option| (option, true)));
+    let of_members = |(option, _): &(&str, bool)| *option == "--combine-members";
+    options.extend(comparing.given().into_iter().filter(|option| !of_members(option)));
+    let why = format!(
+        "cannot be given beside --preset {preset}, which chooses it; leave it out, or change it in --front-end '{}' \
+         without --preset",
+        preset.front_end()
+    );
+    refuse(&options, &why)?;
+    anyhow::ensure!(
+        context.front_ends.refuse_unused_file("", "").is_ok(),
+        "--encoder cannot be given beside --preset {preset}: other weights are another system; leave it out"
+    );
+    Ok(())
+}
+
+/// The front end by name, and why a member of the preset is missing, if one is.
+pub(crate) fn spec(arguments: &EvalArguments) -> anyhow::Result<(FrontEndSpec, Option<String>)> {
+    Ok(match arguments.preset {
+        Some(preset) => preset.spec(arguments.front_end.clip().check()?),
+        None => (arguments.front_end.spec(), None),
+    })
+}
+
+/// Which clips are judged by which others.
+pub(crate) fn judging(arguments: &EvalArguments) -> Judging {
+    if arguments.leave_one_out { Judging::LeaveOneOut } else { Judging::Split }
+}
+
 /// What the back end looks at.
 pub(crate) fn front_end(
     arguments: &EvalArguments,
+    spec: &FrontEndSpec,
     context: &Context,
 ) -> anyhow::Result<Arc<dyn FrontEnd>> {
     if arguments.back_end != BackEndName::Autoencoder {
-        return arguments.front_end.build(&context.front_ends);
+        let clip = arguments.front_end.clip();
+        return arguments.front_end.build_spec(spec, clip, &context.front_ends);
     }
     let form = arguments.autoencoder.network.unwrap_or_default();
     Ok(Arc::new(SpectrogramFrontEnd::new(form, arguments.front_end.clip().check()?)?))
@@ -88,11 +149,13 @@ pub(crate) fn warn_of_few_steps(
 /// The one system of an evaluation.
 pub(crate) fn system(
     arguments: &EvalArguments,
+    spec: &FrontEndSpec,
     front_end: &dyn FrontEnd,
+    context: &Context,
 ) -> anyhow::Result<SystemSettings> {
-    let name = &arguments.front_end.spec().name;
     let detector = || -> anyhow::Result<BeamSettings> {
-        let detector = arguments.comparing.detector(front_end)?;
+        let usual = context.front_ends.usual_detector(spec, front_end)?;
+        let detector = arguments.comparing.detector_over(&usual, false, front_end)?;
         detector.clone().check(front_end.axis().len())?;
         Ok(detector)
     };
@@ -107,8 +170,9 @@ pub(crate) fn system(
             BackEndName::KMeans => BackEnd::KMeans,
             BackEndName::Autoencoder => return Ok(autoencoder(arguments)),
         },
-        front_end: name.clone(),
-        convention: arguments.front_end.convention.clone(),
+        preset: arguments.preset,
+        front_end: spec.name.clone(),
+        convention: spec.convention.clone(),
         detector: arguments.back_end.compares().then(detector).transpose()?,
         standardisation: Standardisation::LeftOut,
         ..SystemSettings::default()

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt::Write, sync::Arc};
 
 use auscult::FrontEnd;
 use auscult_eval::{
-    datasets::Dataset,
+    datasets::{Dataset, Judging},
     metrics::{
         Figures, OfficialScores, ScoreSet, SectionFigures, arithmetic_mean, mean_over_sections,
     },
@@ -17,11 +17,17 @@ use super::figures;
 use crate::args::EvalArguments;
 
 /// The figures of each part, and overall.
-pub(crate) fn describe(results: &RunResults) -> String {
+pub(crate) fn describe(results: &RunResults, judging: Judging) -> String {
     let mut text = String::new();
+    let how = match judging {
+        Judging::Split => "",
+        Judging::LeaveOneOut => {
+            ", leave one out: each normal clip judged by the others of its section"
+        }
+    };
     for row in &results.rows {
         let set = if row.set.is_empty() { String::new() } else { format!(" {}", row.set) };
-        let _ = write!(text, "{}{set}\n\n", row.dataset);
+        let _ = write!(text, "{}{set}{how}\n\n", row.dataset);
         text += &figures::section_table(&row.sections).render();
         text += "\n";
         let Some(score) = row.score else { continue };
@@ -65,6 +71,8 @@ pub(crate) fn as_json(
     json!({
         "dataset": dataset.kind,
         "fingerprint": dataset.fingerprint(),
+        "leave_one_out": arguments.leave_one_out,
+        "preset": arguments.preset,
         "front_end": front_end.identity(),
         "back_end": system.back_end,
         "detector": system.detector,

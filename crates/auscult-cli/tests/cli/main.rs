@@ -33,6 +33,8 @@ mod interruption;
 mod metrics;
 /// Models are changed, checked, damaged and refused.
 mod models;
+/// Presets and leaving one out in benchmarks: the same scores as a fitted machine, each vector computed once.
+mod presets;
 /// One folder, one run: what a folder of a benchmark holds is never replaced unasked.
 mod run_folder;
 /// Command forms that scripts rely on: what they print, and under which names.

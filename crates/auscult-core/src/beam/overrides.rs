@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{BeamSettings, Method};
+use super::{BeamSettings, Method, Standardise};
 use crate::{
     BandSettings, Combine, DensityExponent, DensityRule, Metric, Result, features::FrontEnd,
 };
@@ -67,6 +67,9 @@ impl BeamOverrides {
     /// [`crate::Error::Options`] if an option cannot be given beside the others.
     pub fn apply(&self, base: &BeamSettings, front_end: &dyn FrontEnd) -> Result<BeamSettings> {
         let name = || front_end.identity().name;
+        if let Some(option) = self.of_members(base) {
+            return Err(OptionConflict::OptionOfMembers { option, front_end: name() }.into());
+        }
         let one_view = front_end.views().len() < 2;
         let mut settings = match self.method {
             Some(Method::AdaBeam) if one_view => {
@@ -111,6 +114,26 @@ impl BeamOverrides {
         })
     }
 
+    /// The first option that members say themselves, if those of `base` do.
+    fn of_members(&self, base: &BeamSettings) -> Option<&'static str> {
+        let ensemble = base.ensemble.as_ref()?;
+        if ensemble.standardise != Standardise::OtherVisits {
+            return None;
+        }
+        let given = [
+            ("method", self.method.is_some()),
+            ("band_width", self.band_width.is_some()),
+            ("band_stride", self.band_stride.is_some()),
+            ("neighbours", self.neighbours.is_some()),
+            ("density_exponent", self.density_exponent.is_some()),
+            ("density_rule", self.density_rule.is_some()),
+            ("metric", self.metric.is_some()),
+            ("aggregate", self.aggregate.is_some()),
+            ("fuse", self.fuse.is_some()),
+        ];
+        given.iter().find(|(_, is_given)| *is_given).map(|(option, _)| *option)
+    }
+
     fn bands(&self, base: BandSettings) -> Result<BandSettings> {
         Ok(match (self.band_width, self.band_stride, base) {
             (None, None, base) => base,
@@ -147,6 +170,18 @@ pub enum OptionConflict {
         "the members of {front_end} have bands of their own; leave out the band width and stride"
     )]
     BandsOfMembers {
+        /// The ensemble.
+        front_end: String,
+    },
+    /// An option for all members where each says how it compares.
+    #[error(
+        "{} cannot be set for all members of {front_end}: each says how it compares; options of members stand in \
+         their parentheses, such as ced(neighbours=3)",
+        option.replace('_', " ")
+    )]
+    OptionOfMembers {
+        /// The option, as the field of [`BeamOverrides`] is called.
+        option: &'static str,
         /// The ensemble.
         front_end: String,
     },
@@ -206,7 +241,10 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{ClipSettings, Error, FrontEndSettings, View, features::Ensemble};
+    use crate::{
+        ClipSettings, Error, FrontEndSettings, View,
+        features::{Ensemble, MemberForms, MemberOptions},
+    };
 
     fn none() -> BeamOverrides {
         BeamOverrides::default()
@@ -323,6 +361,63 @@ mod tests {
         let base = applied(auto, &*log_mel).unwrap();
         let plain = BeamOverrides { neighbours: Some(0), ..none() };
         assert!(plain.apply(&base, &*log_mel).is_err(), "of the base as well");
+    }
+
+    /// Log-mel and MFCC, each with a way of comparing of its own.
+    fn stacked() -> Arc<dyn FrontEnd> {
+        let options = |front_end: &dyn FrontEnd| MemberOptions {
+            views: front_end.views().to_vec(),
+            bands: None,
+            metric: Metric::Scaled,
+            neighbours: 3,
+            exponent: DensityExponent::default(),
+        };
+        let member = |name| {
+            let front_end = named(name);
+            let options = options(&*front_end);
+            (front_end, options)
+        };
+        MemberForms::stack(vec![member("log-mel"), member("mfcc")]).unwrap()
+    }
+
+    #[test]
+    fn members_that_say_how_they_compare_take_no_options_but_how_they_are_combined() {
+        let front_end = stacked();
+        let every = BeamOverrides {
+            method: Some(Method::Beam),
+            band_width: Some(8),
+            band_stride: Some(8),
+            neighbours: Some(2),
+            density_exponent: Some(DensityExponent::Auto),
+            density_rule: Some(DensityRule::AtNearest),
+            metric: Some(Metric::Cosine),
+            aggregate: Some(Combine::Max),
+            fuse: Some(Combine::Max),
+            combine_members: Some(Combine::Max),
+        };
+        let cases = [
+            ("method", BeamOverrides { method: every.method, ..none() }),
+            ("band width", BeamOverrides { band_width: every.band_width, ..none() }),
+            ("band stride", BeamOverrides { band_stride: every.band_stride, ..none() }),
+            ("neighbours", BeamOverrides { neighbours: every.neighbours, ..none() }),
+            (
+                "density exponent",
+                BeamOverrides { density_exponent: every.density_exponent, ..none() },
+            ),
+            ("density rule", BeamOverrides { density_rule: every.density_rule, ..none() }),
+            ("metric", BeamOverrides { metric: every.metric, ..none() }),
+            ("aggregate", BeamOverrides { aggregate: every.aggregate, ..none() }),
+            ("fuse", BeamOverrides { fuse: every.fuse, ..none() }),
+        ];
+        for (option, overrides) in cases {
+            let error = applied(overrides, &*front_end).unwrap_err().to_string();
+            let expected = format!("{option} cannot be set for all members of log-mel+mfcc");
+            assert!(error.starts_with(&expected), "{error}");
+            assert!(error.ends_with("such as ced(neighbours=3)"), "{error}");
+        }
+        let combine = BeamOverrides { combine_members: every.combine_members, ..none() };
+        let settings = applied(combine, &*front_end).unwrap();
+        assert_eq!(settings.ensemble.unwrap().combine, Combine::Max);
     }
 
     #[test]

@@ -48,9 +48,7 @@ pub(super) fn read(roots: &[PathBuf]) -> Result<Found> {
         |(_, clip)| &clip.file,
         &mut remarks,
     )?;
-    let mut clips: Vec<DatasetClip> = clips.into_iter().map(|(_, clip)| clip).collect();
-    split_unmarked(&mut clips, &mut remarks);
-    Ok((clips, remarks))
+    Ok((clips.into_iter().map(|(_, clip)| clip).collect(), remarks))
 }
 
 fn read_manifest(
@@ -176,7 +174,7 @@ fn clip_by_folders(file: &TreeFile) -> Option<(String, DatasetClip)> {
 /// Machines with normal and anomalous clips but no test clips are split as MIMII's baseline does:
 /// the first normal clips by name, as many as there are anomalies (half of them at most), test.
 /// Clips without a label are learned from.
-fn split_unmarked(clips: &mut [DatasetClip], remarks: &mut Vec<String>) {
+pub(super) fn split_unmarked(clips: &mut [DatasetClip], remarks: &mut Vec<String>) {
     let machines: BTreeSet<String> = clips.iter().map(|clip| clip.machine.clone()).collect();
     for machine in machines {
         let of_machine = |clip: &&mut DatasetClip| clip.machine == machine;

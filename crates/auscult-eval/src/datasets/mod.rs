@@ -11,6 +11,7 @@ mod download;
 mod folder;
 mod guess;
 mod headers;
+mod judging;
 mod known;
 mod mimii;
 mod names;
@@ -26,6 +27,7 @@ pub use self::{
     attributes::attribute_pairs,
     check::{CheckReport, GroupCounts},
     download::{DownloadPlan, DownloadSettings, RemoteFile, download, plan},
+    judging::Judging,
     known::{Known, Set, Year},
     names::{ClipName, parse_name},
     tree::{Archives, ClipFile, empty_folders},
@@ -148,6 +150,9 @@ pub struct Dataset {
     pub clips: Vec<DatasetClip>,
     /// Remarks on what was found, in sentences.
     remarks: Vec<String>,
+    /// Remarks on how clips were split, where nothing says so.
+    split_remarks: Vec<String>,
+    judging: Judging,
 }
 
 /// The clips of one machine and section: what is fitted and judged together.
@@ -161,8 +166,10 @@ pub struct Group<'a> {
     pub section: &'a str,
     /// Normal clips to learn from.
     pub train: Vec<&'a DatasetClip>,
-    /// Clips to judge with.
+    /// Clips to judge with; where one is left out at a time, those of `train` and then the anomalous ones.
     pub test: Vec<&'a DatasetClip>,
+    /// Which of them are judged by which others.
+    pub judging: Judging,
 }
 
 impl Group<'_> {
@@ -181,7 +188,7 @@ impl Dataset {
     /// [`Error::Dataset`] if nothing of the data set is found, with what was looked for, or if a
     /// clip or root is there twice.
     pub fn open(kind: DatasetKind, roots: &[PathBuf], truth: Option<&Truth>) -> Result<Self> {
-        let mut remarks = Vec::new();
+        let (mut remarks, mut split_remarks) = (Vec::new(), Vec::new());
         let roots = guess::own_folders(kind, roots, &mut remarks)?;
         once::refuse_same_roots(kind, &roots)?;
         let (mut clips, found) = match kind {
@@ -190,6 +197,9 @@ impl Dataset {
             DatasetKind::Folder => folder::read(&roots)?,
         };
         remarks.extend(found);
+        if kind == DatasetKind::Folder {
+            folder::split_unmarked(&mut clips, &mut split_remarks);
+        }
         if let Some(truth) = truth {
             truth.apply(&mut clips, &mut remarks);
         }
@@ -199,12 +209,12 @@ impl Dataset {
             };
             key(a).cmp(&key(b)).then_with(|| a.name.cmp(&b.name))
         });
-        Ok(Self { kind, clips, remarks })
+        Ok(Self { kind, clips, remarks, split_remarks, judging: Judging::default() })
     }
 
     /// Remarks on the data, in sentences.
     pub fn remarks(&self) -> Vec<String> {
-        let mut remarks = self.remarks.clone();
+        let mut remarks = [&self.remarks[..], &self.split_remarks[..]].concat();
         let foreign = self.foreign_sections();
         if !foreign.is_empty() {
             remarks.push(format!("not of {}, evaluated all the same: {foreign}", self.kind));
@@ -282,14 +292,13 @@ impl Dataset {
             if !is_last {
                 let (set, machine, section) = (&*clip.set, &*clip.machine, &*clip.section);
                 let (train, test) = (Vec::new(), Vec::new());
-                groups.push(Group { set, machine, section, train, test });
+                let judging = self.judging;
+                groups.push(Group { set, machine, section, train, test, judging });
             }
             if let Some(group) = groups.last_mut() {
-                match clip.split {
-                    Split::Train => group.train.push(clip),
-                    Split::Test => group.test.push(clip),
-                    Split::Supplemental => {}
-                }
+                let (is_learnt, is_judged) = self.judging.parts_of(clip);
+                group.train.extend(is_learnt.then_some(clip));
+                group.test.extend(is_judged.then_some(clip));
             }
         }
         groups

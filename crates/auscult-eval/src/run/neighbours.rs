@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use auscult_core::plural;
 
 use crate::{
-    datasets::{Dataset, Group},
+    datasets::{Dataset, Group, Judging},
     metrics::Domain,
     systems::{BackEnd, Mixup, SystemSettings},
 };
@@ -18,8 +18,7 @@ pub fn too_many_neighbours(dataset: &Dataset, systems: &[SystemSettings]) -> Opt
     let mut short = BTreeSet::new();
     for group in groups.iter().filter(|group| !group.test.is_empty()) {
         for system in systems {
-            let wanted =
-                system.detector.as_ref().map_or(system.neighbours, |found| found.neighbours);
+            let wanted = system.most_neighbours();
             let Some(others) = smallest_memory(system, group).and_then(|len| len.checked_sub(1))
             else {
                 continue;
@@ -51,7 +50,10 @@ pub fn too_many_neighbours(dataset: &Dataset, systems: &[SystemSettings]) -> Opt
 fn smallest_memory(system: &SystemSettings, group: &Group<'_>) -> Option<usize> {
     let of = |domain| group.train.iter().filter(|clip| clip.domain == Some(domain)).count();
     match (system.back_end, system.mixup) {
-        (BackEnd::Nearest, _) => Some(group.train.len()),
+        (BackEnd::Nearest, _) => Some(match group.judging {
+            Judging::Split => group.train.len(),
+            Judging::LeaveOneOut => group.train.len().saturating_sub(1),
+        }),
         (BackEnd::GenRep, None | Some(Mixup::Nearest(0))) => {
             Some(of(Domain::Source).min(of(Domain::Target)))
         }

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     Result,
-    datasets::{Archives, ClipFile, Dataset, DatasetClip, Group},
+    datasets::{Archives, ClipFile, Dataset, DatasetClip, Group, Judging},
     diagnostics::{BothViews, ClipDiagnostics, DiagnosticsSettings, Regimes, diagnose, summarise},
     features::Features,
     metrics::{Domain, Label},
@@ -81,8 +81,9 @@ pub fn evaluate(
     settings: &RunSettings<'_>,
 ) -> Result<Option<Evaluation>> {
     let name = dataset.kind.to_string();
+    let length = settings.clip.check()?;
     let systems: Vec<SystemSettings> =
-        systems.iter().map(|system| system.for_dataset(&name)).collect();
+        systems.iter().map(|system| system.for_dataset(&name).for_clips(length).0).collect();
     let front_ends = make_front_ends(&systems, diagnostics, settings)?;
     let missing = missing_front_ends(&systems, &front_ends);
     let work = Work { systems, diagnostics, settings, front_ends };
@@ -161,6 +162,30 @@ struct Work<'a> {
 struct Vectors {
     train: References,
     test: Vec<ClipVectors>,
+    judging: Judging,
+}
+
+/// The clips of a section, each once, and which of them are learnt from and judged.
+struct SectionClips<'a> {
+    all: Vec<&'a DatasetClip>,
+    train: std::ops::Range<usize>,
+    test: std::ops::Range<usize>,
+}
+
+impl<'a> SectionClips<'a> {
+    fn of(group: &Group<'a>) -> Self {
+        let train = 0..group.train.len();
+        match group.judging {
+            Judging::Split => {
+                let all: Vec<_> = group.train.iter().chain(&group.test).copied().collect();
+                Self { test: train.end..all.len(), train, all }
+            }
+            // The clips that are learnt from are judged as well.
+            Judging::LeaveOneOut => {
+                Self { train, test: 0..group.test.len(), all: group.test.clone() }
+            }
+        }
+    }
 }
 
 impl Work<'_> {
@@ -178,7 +203,7 @@ impl Work<'_> {
                 .map_or(0, |time| time.as_millis());
             format!("{} {size} {time} {:?} {:?}", clip.name, clip.label, clip.domain)
         };
-        let files: Vec<String> = group.train.iter().chain(&group.test).map(file).collect();
+        let files: Vec<String> = SectionClips::of(group).all.iter().map(file).collect();
         let available: Vec<String> = self
             .front_ends
             .iter()
@@ -197,6 +222,10 @@ impl Work<'_> {
             "front_ends": available,
             "files": files,
         });
+        let all = match group.judging {
+            Judging::Split => all,
+            Judging::LeaveOneOut => json!([all, "leave one out"]),
+        };
         blake3::hash(all.to_string().as_bytes()).to_hex()[..32].to_owned()
     }
 
@@ -207,7 +236,7 @@ impl Work<'_> {
         archives: &Archives,
     ) -> Option<SectionResult> {
         let count = self.front_ends.values().filter(|made| made.is_ok()).count();
-        let clips = count * (group.train.len() + group.test.len());
+        let clips = count * SectionClips::of(group).all.len();
         let name = group.name();
         self.settings.control.report(Event::Started { what: "clips", total: clips, name: &name });
         let vectors = self.vectors(&mut result, group, archives)?;
@@ -241,7 +270,7 @@ impl Work<'_> {
         group: &Group<'_>,
         archives: &Archives,
     ) -> Option<BTreeMap<&str, Vectors>> {
-        let all: Vec<&DatasetClip> = group.train.iter().chain(&group.test).copied().collect();
+        let SectionClips { all, train, test } = SectionClips::of(group);
         let files: Vec<&ClipFile> = all.iter().map(|clip| &clip.file).collect();
         let done = || {
             self.settings.control.report(Event::Advanced);
@@ -259,14 +288,18 @@ impl Work<'_> {
             let problem = |reason: &String| FileProblem::new(files[at].label(), reason);
             result.problems.extend(reason.map(problem));
         }
-        let train: Vec<usize> = (0..group.train.len()).filter(|&at| usable(at)).collect();
-        let test: Vec<usize> = (group.train.len()..all.len()).filter(|&at| usable(at)).collect();
-        result.train = train.len();
+        let (judging, first_test) = (group.judging, test.start);
+        let train: Vec<usize> = train.filter(|&at| usable(at)).collect();
+        let test: Vec<usize> = test.filter(|&at| usable(at)).collect();
+        result.train = match judging {
+            Judging::Split => train.len(),
+            Judging::LeaveOneOut => train.len().saturating_sub(1),
+        };
         let names = distinct_names(&group.test);
         result.clips = test
             .iter()
             .map(|&at| TestClip {
-                name: names[at - group.train.len()].clone(),
+                name: names[at - first_test].clone(),
                 label: all[at].label,
                 domain: all[at].domain,
             })
@@ -283,7 +316,7 @@ impl Work<'_> {
                 }
             }
             let test = test.iter().filter_map(|&at| vectors[at].as_ref().ok().cloned()).collect();
-            Vectors { train: references, test }
+            Vectors { train: references, test, judging }
         };
         Some(
             found
@@ -308,7 +341,8 @@ impl Work<'_> {
         let Some(vectors) = vectors.get(called.as_str()) else {
             return Err(format!("front end {called} gave no vectors"));
         };
-        let section = SectionVectors { train: &vectors.train, test: &vectors.test, networks };
+        let Vectors { train, test, judging } = vectors;
+        let section = SectionVectors { train, test, judging: *judging, networks };
         let is_stopped = || self.settings.control.is_cancelled();
         systems::score(system, &**features.front_end(), section, &is_stopped)
             .map_err(|error| error.to_string())

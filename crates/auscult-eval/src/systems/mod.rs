@@ -6,6 +6,7 @@ mod gaussian;
 mod k_means;
 mod mixture;
 mod nearest;
+mod presets;
 mod settings;
 mod subspace;
 mod unused;
@@ -19,7 +20,7 @@ pub use self::{
     settings::{BackEnd, Mixup, Sweep, SweepMeasure, SweepParameter, SystemSettings},
 };
 pub(crate) use self::{settings::precision_text, unused::Written};
-use crate::{Error, Result};
+use crate::{Error, Result, datasets::Judging};
 
 /// What a system makes of a section.
 #[derive(Debug, Clone, PartialEq)]
@@ -36,8 +37,10 @@ pub struct SystemScores {
 pub struct SectionVectors<'a> {
     /// The training clips.
     pub train: &'a References,
-    /// The test clips.
+    /// The test clips; where one is left out at a time, the training clips and then the others.
     pub test: &'a [ClipVectors],
+    /// Which of them are judged by which others.
+    pub judging: Judging,
     /// Networks trained on these training clips, so that two scores of one do not train it twice.
     pub networks: &'a Networks,
 }
@@ -74,6 +77,16 @@ pub fn score(
     let compares = matches!(system.back_end, BackEnd::Nearest | BackEnd::GenRep);
     if !compares && !front_end.members().is_empty() {
         return Err(several_front_ends(&system.front_end));
+    }
+    if section.judging == Judging::LeaveOneOut {
+        return match system.back_end {
+            BackEnd::Nearest => nearest::leave_one_out(system, front_end, section),
+            other => Err(Error::Setting {
+                setting: "back end",
+                allowed: "nearest where each clip is left out in turn".to_owned(),
+                got: other.name().to_owned(),
+            }),
+        };
     }
     match system.back_end {
         BackEnd::Nearest => nearest::score(system, front_end, section),

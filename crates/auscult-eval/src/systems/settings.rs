@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use auscult::{Preset, members::MemberSpec};
 use auscult_autoencoder::ErrorScore;
 use auscult_core::{
     BandSettings, BeamSettings, Combine, DensityExponent, DensityRule, FrontEnd, Method, Metric,
@@ -81,8 +82,14 @@ pub struct SystemSettings {
     pub group: String,
     /// What learns and scores.
     pub back_end: BackEnd,
-    /// The front end's name.
+    /// Front end and comparing under one name, in place of everything else that is said about them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preset: Option<Preset>,
+    /// The front end's name; several with `+` between them, how each compares in parentheses.
     pub front_end: String,
+    /// The same as tables; parsing a protocol makes text of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub front_ends: Vec<MemberSpec>,
     /// Its convention.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub convention: Option<String>,
@@ -164,7 +171,9 @@ impl Default for SystemSettings {
             name: String::new(),
             group: String::new(),
             back_end: BackEnd::default(),
+            preset: None,
             front_end: "log-mel".to_owned(),
+            front_ends: Vec::new(),
             convention: None,
             precision: None,
             method: None,
@@ -309,10 +318,14 @@ impl SystemSettings {
     ///
     /// # Errors
     ///
-    /// [`Error::Setting`] if a band share is not in 1 to 100 %.
+    /// [`Error::Setting`] if a band share is not in 1 to 100 %, [`Error::Library`] if the front end
+    /// cannot be read.
     pub fn beam_settings(&self, front_end: &dyn FrontEnd) -> Result<BeamSettings> {
         if let Some(settings) = &self.detector {
             return Ok(settings.clone());
+        }
+        if let Some(settings) = self.own_detector(front_end)? {
+            return Ok(settings);
         }
         let method = match self.method {
             Some(method) => method,

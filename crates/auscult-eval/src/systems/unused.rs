@@ -1,7 +1,11 @@
 //! Settings that would have no effect are refused, not ignored.
 
+use auscult::Preset;
+
 use super::{BackEnd, Sweep, SweepParameter};
 
+/// What stands for a whole front end.
+const WHOLE: &[&str] = &["preset", "front_ends"];
 const VECTORS: &[&str] = &["front_end", "convention", "precision", "views"];
 const COMPARE: &[&str] = &[
     "method",
@@ -19,7 +23,7 @@ const COMPARE: &[&str] = &[
 
 /// The settings each back end looks at; all look at those that are not here, such as the name.
 const USED: [(BackEnd, &[&[&str]]); 8] = [
-    (BackEnd::Nearest, &[VECTORS, COMPARE]),
+    (BackEnd::Nearest, &[WHOLE, VECTORS, COMPARE]),
     (BackEnd::GenRep, &[VECTORS, COMPARE, &["standardisation", "mixup"]]),
     (BackEnd::Mahalanobis, &[VECTORS, &["shrinkage"]]),
     (BackEnd::PcaResidual, &[VECTORS, &["variance_share"]]),
@@ -39,6 +43,8 @@ fn users(name: &str) -> impl Iterator<Item = BackEnd> {
 pub(crate) struct Written<'a> {
     pub(crate) back_end: BackEnd,
     pub(crate) settings: &'a toml::Table,
+    /// Whether its front end says how it compares.
+    pub(crate) front_end_compares: bool,
     /// The sweep that makes several of it.
     pub(crate) sweep: Option<&'a Sweep>,
 }
@@ -46,10 +52,62 @@ pub(crate) struct Written<'a> {
 impl Written<'_> {
     /// The first setting without effect, in a sentence that begins with its name.
     pub(crate) fn without_effect(&self) -> Option<String> {
-        self.of_other_back_ends().or_else(|| match self.sweep {
+        let of_front_end =
+            || self.beside_preset().or_else(|| self.beside_tables()).or_else(|| self.of_members());
+        self.of_other_back_ends().or_else(of_front_end).or_else(|| match self.sweep {
             Some(sweep) => self.beside_sweep(sweep),
             None => self.beside_others(),
         })
+    }
+
+    /// The first of these settings that is written.
+    fn first<'n>(&self, names: impl IntoIterator<Item = &'n &'n str>) -> Option<&'n str> {
+        names.into_iter().copied().find(|name| self.settings.contains_key(*name))
+    }
+
+    fn beside_preset(&self) -> Option<String> {
+        let preset: Preset = self.settings.get("preset")?.as_str()?.parse().ok()?;
+        if self.sweep.is_some() {
+            let advice = "say series = \"baseline\" to have it as a line to compare with";
+            return Some(format!("a sweep cannot change a preset; {advice}"));
+        }
+        let name = self.first(["front_ends"].iter().chain(VECTORS).chain(COMPARE))?;
+        Some(format!(
+            "{name} cannot be given beside preset = \"{preset}\", which chooses it; leave it out, or change it in \
+             front_end = \"{}\" without a preset",
+            preset.front_end()
+        ))
+    }
+
+    fn beside_tables(&self) -> Option<String> {
+        let name = self
+            .first(&["front_end", "convention"])
+            .filter(|_| self.settings.contains_key("front_ends"))?;
+        Some(format!("{name} cannot be given beside front_ends; leave one of them out"))
+    }
+
+    fn of_members(&self) -> Option<String> {
+        if !self.front_end_compares {
+            return None;
+        }
+        if self.back_end != BackEnd::Nearest {
+            return Some(format!(
+                "options in parentheses have no effect on back_end = {:?}; leave them out, they are for nearest",
+                self.back_end.name()
+            ));
+        }
+        if self.sweep.is_some() {
+            return Some(
+                "a sweep cannot change a front end that says how it compares; say series = \"baseline\" to have it \
+                 as a line to compare with"
+                    .to_owned(),
+            );
+        }
+        let name = self.first(["convention", "views"].iter().chain(COMPARE))?;
+        Some(format!(
+            "{name} cannot be given beside a front end that says how it compares; write it there, such as \
+             ced(neighbours=3)"
+        ))
     }
 
     fn of_other_back_ends(&self) -> Option<String> {

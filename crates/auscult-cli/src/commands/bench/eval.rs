@@ -29,19 +29,19 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context) -> anyhow::Resul
         auscult::check_result_target(path, &arguments.data.data)?;
     }
     options::refuse_unused(arguments, context)?;
-    let front_end = options::front_end(arguments, context)?;
-    let system = options::system(arguments, &*front_end)?;
+    let (spec, short_clips) = options::spec(arguments)?;
+    let front_end = options::front_end(arguments, &spec, context)?;
+    let system = options::system(arguments, &spec, &*front_end, context)?;
     let compares = matches!(system.back_end, BackEnd::Nearest | BackEnd::GenRep);
     if !compares && !front_end.members().is_empty() {
         return Err(several_front_ends(&system.front_end).into());
     }
-    let dataset =
-        opening::open(arguments.dataset, &arguments.data.data, &arguments.data, &[], context)?;
+    let (data, judging) = (&arguments.data, options::judging(arguments));
+    let dataset = opening::open(arguments.dataset, &data.data, data, &[], judging, context)?;
     options::warn_of_few_steps(arguments, &dataset, &*front_end, context);
     let few_neighbours = too_many_neighbours(&dataset, std::slice::from_ref(&system));
-    if let Some(note) = &few_neighbours {
-        context.printer.note(note);
-    }
+    let notes: Vec<String> = short_clips.into_iter().chain(few_neighbours).collect();
+    notes.iter().for_each(|note| context.printer.note(note));
     let cache = opening::cache(&arguments.data);
     let control = context.control();
     let maker = |_: &FrontEndName, _| Ok(Arc::clone(&front_end));
@@ -67,11 +67,11 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context) -> anyhow::Resul
     if arguments.json {
         let mut value =
             evaluation::as_json(arguments, &dataset, &system, &front_end, &sections, &results);
-        let remarks: Vec<String> = dataset.remarks().into_iter().chain(few_neighbours).collect();
+        let remarks: Vec<String> = dataset.remarks().into_iter().chain(notes).collect();
         value["remarks"] = json!(remarks);
         context.printer.line(serde_json::to_string_pretty(&value)?)?;
     } else {
-        context.printer.text(&evaluation::describe(&results))?;
+        context.printer.text(&evaluation::describe(&results, judging))?;
     }
     for problem in &results.problems {
         context.printer.problem(problem);

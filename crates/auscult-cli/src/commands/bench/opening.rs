@@ -7,7 +7,7 @@ use crate::{
     context::Context,
 };
 use auscult_eval::{
-    datasets::{Dataset, DatasetKind, Truth},
+    datasets::{Dataset, DatasetKind, Judging, Truth},
     protocol::Protocol,
     run::RunFacts,
 };
@@ -18,6 +18,7 @@ pub(super) fn open(
     roots: &[PathBuf],
     arguments: &DataArguments,
     sets: &[String],
+    judging: Judging,
     context: &Context,
 ) -> anyhow::Result<Dataset> {
     let truth = Truth::open_for(kind, &arguments.truth)?;
@@ -27,6 +28,9 @@ pub(super) fn open(
     let mut dataset = Dataset::open(kind, roots, truth.as_ref())?;
     let sets = if arguments.split.is_empty() { sets } else { &arguments.split };
     dataset.keep(&arguments.machine, sets)?;
+    if judging == Judging::LeaveOneOut {
+        dataset.leave_one_out()?;
+    }
     for remark in dataset.remarks() {
         context.printer.note(remark);
     }
@@ -64,7 +68,7 @@ pub(super) fn open_all(
 ) -> anyhow::Result<Vec<Dataset>> {
     let data = &arguments.data;
     if let Some(kind) = arguments.dataset {
-        return Ok(vec![open(kind, &data.data, data, &[], context)?]);
+        return Ok(vec![open(kind, &data.data, data, &[], Judging::Split, context)?]);
     }
     let mut datasets = Vec::new();
     for &kind in &protocol.datasets {
@@ -76,7 +80,7 @@ pub(super) fn open_all(
             context.printer.note(&note);
             facts.not_run.push(note);
         } else {
-            datasets.push(open(kind, &roots, data, &protocol.sets, context)?);
+            datasets.push(open(kind, &roots, data, &protocol.sets, Judging::Split, context)?);
         }
     }
     anyhow::ensure!(

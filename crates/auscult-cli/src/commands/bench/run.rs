@@ -31,9 +31,12 @@ pub(super) fn run(arguments: &RunArguments, context: &Context) -> anyhow::Result
         protocol.forget_paper();
     }
     let clip = ClipSettings { sample_rate: protocol.sample_rate, seconds: protocol.clip_seconds };
-    clip.check()?;
     let channel = protocol.channel.parse()?;
     let mut facts = run_facts();
+    for note in protocol.choose_members(clip.check()?) {
+        context.printer.note(&note);
+        facts.remarks.push(note);
+    }
     let datasets = opening::open_all(arguments, &protocol, &mut facts, context)?;
     for dataset in &datasets {
         facts.data.insert(dataset.kind.to_string(), dataset.fingerprint());
