@@ -102,12 +102,6 @@ impl ComparingArguments {
         })
     }
 
-    /// The usual settings for a front end, with what was given in their place.
-    pub(crate) fn detector(&self, front_end: &dyn FrontEnd) -> anyhow::Result<BeamSettings> {
-        let usual = BeamSettings::paper(Method::AdaBeam, front_end);
-        self.detector_from(&usual, front_end)
-    }
-
     /// `usual` settings for a front end, with what was given in their place.
     pub(crate) fn detector_from(
         &self,

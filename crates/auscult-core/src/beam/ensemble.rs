@@ -79,8 +79,10 @@ impl EnsembleSettings {
         let starts = std::iter::once(0).chain(parts.iter().map(|part| part.end));
         let are_touching = parts.iter().zip(starts).all(|(part, start)| part.start == start);
         let end = parts.last().map_or(0, |part| part.end);
-        if self.members.len() < 2 || !are_touching || end != axis_len {
-            let allowed = format!("two members or more with {axis_len} positions together");
+        // One alone has nothing to be combined with, but a common scale for several memories.
+        let fewest = if self.standardise == Standardise::OtherVisits { 1 } else { 2 };
+        if self.members.len() < fewest || !are_touching || end != axis_len {
+            let allowed = format!("{fewest} members or more with {axis_len} positions together");
             return Err(Error::setting("ensemble", allowed, format!("{parts:?}")));
         }
         let (mut bands, mut members) = (Vec::new(), Vec::new());

@@ -140,6 +140,30 @@ impl BeamSettings {
         }
     }
 
+    /// These settings with scores on a scale that several memories have in common: standardised as
+    /// members of presets are. Scores of an ensemble are that already.
+    #[must_use]
+    pub fn standardised(self, axis_len: usize) -> Self {
+        if self.ensemble.is_some() {
+            return self;
+        }
+        let only = MemberSettings {
+            name: String::new(),
+            positions: axis_len,
+            bands: self.bands,
+            start: None,
+            normalisation: None,
+            views: Vec::new(),
+            metric: None,
+            neighbours: None,
+            exponent: None,
+        };
+        let standardise = Standardise::OtherVisits;
+        let ensemble =
+            EnsembleSettings { members: vec![only], combine: Combine::Mean, standardise };
+        Self { ensemble: Some(ensemble), ..self }
+    }
+
     /// Makes the settings usable on an axis of `axis_len` positions.
     ///
     /// # Errors

@@ -26,13 +26,15 @@ pub(super) fn score(
 /// Scores each training clip against the others, and the other test clips against all but the first.
 ///
 /// Every memory is a fit of its own, so that nothing of the clip is in maps, scales, exponents or the
-/// standardisation of members.
+/// standardisation of members. Scores of different memories are compared, so those of a single front
+/// end are standardised, too.
 pub(super) fn leave_one_out(
     system: &SystemSettings,
     front_end: &dyn FrontEnd,
     section: SectionVectors<'_>,
 ) -> Result<SystemScores> {
-    let (beam, count) = (beam(system, front_end, section)?, section.train.len());
+    let (axis_len, count) = (section.train.axis_len(), section.train.len());
+    let beam = system.beam_settings(front_end)?.standardised(axis_len).check(axis_len)?;
     if count < 2 || section.test.len() < count {
         let (setting, allowed) = ("normal clips of a section", "2 or more, to leave one out");
         let (allowed, got) = (allowed.to_owned(), count.to_string());
