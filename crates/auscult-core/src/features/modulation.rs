@@ -13,7 +13,7 @@ use super::{
     Axis, Extractor, FrontEnd, FrontEndIdentity,
     butterflies::Pair,
     chirp::ChirpTransform,
-    filter_bank::{Compression, FilterBank, FilterBankBuffers, Recipe},
+    filter_bank::{Compression, FilterBank, FilterBankBuffers, Precision, Recipe},
     framing::{Conditioning, Edges, Window, means},
     identity_of,
     lanes::{LANES, Lanes},
@@ -52,7 +52,7 @@ pub struct ModulationSettings {}
 ///
 /// So there are as many bins as whole hertz below 0.48 of the frame rate. The vector has all bins of
 /// the first carrier, then all of the second. From 142 kHz on the lowest carriers may lie between two
-/// frequencies of the spectrum, and their values are 0. An extractor keeps 0.7 MB for ten seconds at
+/// frequencies of the spectrum, and their values are 0. An extractor keeps 0.8 MB for ten seconds at
 /// 16 kHz, and in proportion for longer clips and higher rates.
 ///
 /// # Examples
@@ -118,6 +118,7 @@ fn recipe(sample_rate: u32) -> Recipe {
         edges: Edges::Snip,
         scale: 1.0,
         conditioning: Conditioning::AsIs,
+        precision: Precision::Double,
         window: Window::Hann,
         mel_scale: MelScale::Htk,
         mel_bins: CARRIERS,
