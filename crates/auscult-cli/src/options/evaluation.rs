@@ -27,6 +27,7 @@ const SYSTEM: &str = "system";
 /// Options that the back end does not look at.
 pub(crate) fn refuse_unused(arguments: &EvalArguments, context: &Context) -> anyhow::Result<()> {
     let (front_end, comparing) = (&arguments.front_end, &arguments.comparing);
+    front_end.refuse_native()?;
     let method = [("--method", comparing.method.is_some())];
     let back_end = arguments.back_end;
     if back_end == BackEndName::Autoencoder {
