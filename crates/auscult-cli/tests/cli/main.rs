@@ -52,3 +52,4 @@ mod terminal;
 mod train;
 
 mod verdicts;
+mod vibration;
