@@ -84,7 +84,8 @@ impl ClipReader {
     /// Any [`Error`] about the input: not there, not readable, empty, not sound, of a kind
     /// this build cannot decode, outside the limits, or without the wanted channel.
     pub fn open(location: &Location, settings: &CheckedReadSettings) -> Result<Self> {
-        Self::new(Input::open(location)?, settings)
+        let (label, decoder) = Decoder::at(location)?;
+        Self::new(label, decoder, settings)
     }
 
     /// Reads from any stream of bytes; `label` names it in errors.
@@ -98,12 +99,11 @@ impl ClipReader {
         stream: impl Read + Send + Sync + 'static,
         settings: &CheckedReadSettings,
     ) -> Result<Self> {
-        Self::new(Input::from_stream(label, stream)?, settings)
+        let decoder = Decoder::open(Input::from_stream(label, stream)?)?;
+        Self::new(label.to_owned(), decoder, settings)
     }
 
-    fn new(input: Input, settings: &CheckedReadSettings) -> Result<Self> {
-        let label = input.label.clone();
-        let decoder = Decoder::open(input)?;
+    fn new(label: String, decoder: Decoder, settings: &CheckedReadSettings) -> Result<Self> {
         let format = decoder.format();
         let channel = settings.settings().channel;
         if let ChannelRule::Index(index) = channel
@@ -156,8 +156,7 @@ impl ClipReader {
                 Err(error) => Stage::Broken(error),
             },
             Err(reason) => {
-                let input = self.label.clone();
-                let damage = Error::Damaged { input, seconds: self.seconds_read(), reason };
+                let damage = self.decoder.damage(&self.label, self.seconds_read(), reason);
                 Stage::Broken(self.flush().err().unwrap_or(damage))
             }
         }
@@ -413,7 +412,10 @@ mod tests {
     fn survives(bytes: Vec<u8>) {
         let settings = settings(1_600, 700);
         let input = Input::from_bytes("test", bytes.clone());
-        let reader = input.and_then(|input| ClipReader::new(input, &settings.clone().check()?));
+        let decoder = input.and_then(Decoder::open);
+        let reader = decoder.and_then(|decoder| {
+            ClipReader::new("test".to_owned(), decoder, &settings.clone().check()?)
+        });
         let as_file = reader.map_or_else(|error| vec![Err(error)], Iterator::collect);
         for clips in [as_file, read(bytes, settings)] {
             assert!(clips.iter().rev().skip(1).all(Result::is_ok));

@@ -16,7 +16,8 @@ use symphonia::core::meta::MetadataOptions;
 use crate::input::{Container, Input};
 use crate::pcm::PcmReader;
 use crate::settings::{MAX_SAMPLE_RATE, MIN_SAMPLE_RATE};
-use crate::{Error, MAX_CHANNELS, Result, aiff, wave};
+use crate::table::TableReader;
+use crate::{Error, Location, MAX_CHANNELS, Result, aiff, wave};
 
 /// The largest compressed packet that is decoded, in bytes.
 const MAX_PACKET_BYTES: usize = 16 << 20;
@@ -45,9 +46,24 @@ pub(crate) enum Block {
 pub(crate) enum Decoder {
     Pcm(PcmReader),
     Packets(PacketReader),
+    Table(TableReader),
 }
 
 impl Decoder {
+    /// Opens whatever is at a location, with the name it has in errors.
+    pub(crate) fn at(location: &Location) -> Result<(String, Self)> {
+        match location {
+            Location::Table(path, column) => {
+                let reader = TableReader::open(path, column)?;
+                Ok((path.display().to_string(), Self::Table(reader)))
+            }
+            Location::File(_) | Location::StandardInput => {
+                let input = Input::open(location)?;
+                Ok((input.label.clone(), Self::open(input)?))
+            }
+        }
+    }
+
     pub(crate) fn open(input: Input) -> Result<Self> {
         match input.container {
             Container::Wave => wave::open(input).map(Self::Pcm),
@@ -68,6 +84,7 @@ impl Decoder {
         match self {
             Self::Pcm(reader) => reader.format(),
             Self::Packets(reader) => &reader.format,
+            Self::Table(reader) => reader.format(),
         }
     }
 
@@ -81,6 +98,16 @@ impl Decoder {
         match self {
             Self::Pcm(reader) => reader.next_block(interleaved),
             Self::Packets(reader) => reader.next_block(interleaved),
+            Self::Table(reader) => reader.next_block(interleaved),
+        }
+    }
+
+    /// Why the sound of an input stops after `seconds`, as an error.
+    pub(crate) fn damage(&self, input: &str, seconds: f64, reason: String) -> Error {
+        let input = input.to_owned();
+        match self {
+            Self::Table(reader) => Error::TableRow { input, line: reader.line(), reason },
+            Self::Pcm(_) | Self::Packets(_) => Error::Damaged { input, seconds, reason },
         }
     }
 }

@@ -83,6 +83,27 @@ pub enum Error {
         /// What is wrong, and what to do.
         reason: String,
     },
+    /// A row of a table of samples cannot be used; the sound ends there.
+    #[error("{input}:{line}: {reason}")]
+    TableRow {
+        /// The table as the user knows it.
+        input: String,
+        /// The line in the table, counted from 1.
+        line: u64,
+        /// What is wrong, and what to do.
+        reason: String,
+    },
+    /// A manifest has no column with the paths of recordings.
+    #[error(
+        "{manifest}: the header has no column `path` (it has: {columns}); name the columns, such as: \
+         path,visit,domain; a table of samples needs the name and the sample rate of its column"
+    )]
+    NoPathColumn {
+        /// The manifest as the user knows it.
+        manifest: String,
+        /// The columns it has.
+        columns: String,
+    },
     /// The manifest is Parquet and this build cannot read it.
     #[error(
         "{input}: reading Parquet is not part of this build; use one built with the cargo feature \

@@ -5,7 +5,7 @@ use std::io::Read;
 use crate::decode::Decoder;
 use crate::input::Input;
 use crate::pcm::cut_off;
-use crate::{Error, Result};
+use crate::{Error, Location, Result};
 
 /// Reads the header of a file of `file_len` bytes and says what is wrong with the file, as far as
 /// that can be seen: of WAV and AIFF also whether the sound is cut off.
@@ -34,6 +34,16 @@ pub fn check_header(
             Err(Error::Damaged { input, seconds, reason: cut_off(missing) })
         }
     }
+}
+
+/// The sample rate of a recording, in Hz, from its header. Of standard input this reads the header away.
+///
+/// # Errors
+///
+/// As those of [`ClipReader::open`](crate::ClipReader::open).
+pub fn native_rate(location: &Location) -> Result<u32> {
+    let (_, decoder) = Decoder::at(location)?;
+    Ok(decoder.format().sample_rate)
 }
 
 #[cfg(test)]

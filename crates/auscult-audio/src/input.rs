@@ -41,7 +41,7 @@ pub(crate) struct Input {
 impl Input {
     pub(crate) fn open(location: &Location) -> Result<Self> {
         match location {
-            Location::File(path) => Self::open_file(path),
+            Location::File(path) | Location::Table(path, _) => Self::open_file(path),
             Location::StandardInput => Self::from_stream("standard input", io::stdin()),
         }
     }

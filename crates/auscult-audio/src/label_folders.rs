@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::{Label, Location, Source};
+use crate::{Label, Source};
 
 /// A folder whose name says what the recordings in it are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -98,7 +98,7 @@ pub(crate) fn count(
     found: &mut Vec<LabelFolder>,
 ) {
     for source in sources {
-        let Location::File(file) = &source.location else { continue };
+        let Some(file) = source.location.path() else { continue };
         let Ok(below) = file.strip_prefix(given) else { continue };
         let path = match below.iter().next() {
             Some(first) if below.iter().count() > 1 => given.join(first),

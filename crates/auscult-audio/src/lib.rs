@@ -34,6 +34,9 @@ mod aiff;
 
 mod pcm;
 
+// A column of numbers as text is sound too.
+mod table;
+
 // 5. All formats give blocks of interleaved samples.
 mod decode;
 
@@ -65,7 +68,7 @@ pub use clips::{ClipReader, StreamFacts};
 pub use cut::{AudioClip, Extent};
 pub use error::{Error, Result};
 pub use extensions::{has_sound_extension, is_sound_file};
-pub use header::check_header;
+pub use header::{check_header, native_rate};
 pub use label::{Label, UnknownLabel};
 pub use label_folders::{LabelFolder, label_of_folder};
 pub use live::LiveClips;
@@ -74,5 +77,6 @@ pub use recorded::RecordedAt;
 pub use settings::{
     CheckedReadSettings, ClipRange, MAX_HOP_SECONDS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, ReadSettings,
 };
-pub use source::{Expanded, Location, Source, expand};
+pub use source::{Expanded, Location, Source, expand, expand_with};
+pub use table::SampleColumn;
 pub use walk::{Walked, walk};

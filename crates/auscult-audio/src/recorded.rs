@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 
 use auscult_core::record::TimeOrigin;
 
-use crate::{Location, Source};
+use crate::Source;
 
 /// When a recording was made, and how that is known. Shown as RFC 3339 in UTC, in whole seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,7 +49,7 @@ impl Source {
     /// `_`, `-` or a space between; a date alone does not count, and neither does one before 1990
     /// or after 2100, which is rather a serial number.
     pub fn recorded_at(&self) -> Option<RecordedAt> {
-        let Location::File(path) = &self.location else { return None };
+        let path = self.location.path()?;
         let in_manifest = || self.time.as_deref().and_then(parse_time);
         let changed = || Timestamp::try_from(fs::metadata(path).ok()?.modified().ok()?).ok();
         let (time, origin) = None
@@ -111,6 +111,7 @@ fn time_at(name: &[u8], form: &str) -> Option<Timestamp> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Location;
 
     fn in_name(name: &str) -> Option<String> {
         time_in_name(Path::new(name)).map(|time| time.to_string())

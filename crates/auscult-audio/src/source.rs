@@ -10,7 +10,8 @@ use crate::extensions::{SUPPORTED, has_sound_extension};
 use crate::label_folders::{self, LabelFolder};
 use crate::manifest::{Format, Manifest, Row};
 use crate::notes::{self, Note};
-use crate::{Error, Label, Result, UnknownLabel, walk};
+use crate::table::has_table_extension;
+use crate::{Error, Label, Result, SampleColumn, UnknownLabel, walk};
 
 const GLOB_OPTIONS: MatchOptions = MatchOptions {
     case_sensitive: true,
@@ -18,21 +19,43 @@ const GLOB_OPTIONS: MatchOptions = MatchOptions {
     require_literal_leading_dot: true,
 };
 
+/// The column of tables, if they are recordings.
+type Samples<'a> = Option<&'a SampleColumn>;
+
 /// Where sound comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Location {
     /// A file, or anything else with a path that can be read like one.
     File(PathBuf),
+    /// A file of numbers as text, a row a sample.
+    Table(PathBuf, SampleColumn),
     /// The standard input of the process; it can be read only once.
     StandardInput,
 }
 
 impl Location {
+    /// A recording by its path: with a column of samples, files with the extension `csv` are tables.
+    pub fn of_path(path: impl Into<PathBuf>, samples: Option<&SampleColumn>) -> Self {
+        let path = path.into();
+        match samples {
+            Some(column) if has_table_extension(&path) => Self::Table(path, column.clone()),
+            _ => Self::File(path),
+        }
+    }
+
+    /// The path, except of standard input.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::File(path) | Self::Table(path, _) => Some(path),
+            Self::StandardInput => None,
+        }
+    }
+
     /// Whether sound may still be recorded while it is read. Such sound is read once, and its clips
     /// are wanted as soon as they are full.
     pub fn is_live(&self) -> bool {
         match self {
-            Self::File(_) => false,
+            Self::File(_) | Self::Table(..) => false,
             Self::StandardInput => true,
         }
     }
@@ -62,7 +85,7 @@ impl Source {
     /// A source at `location` about which nothing else is known.
     pub fn new(location: Location) -> Self {
         let label = match &location {
-            Location::File(path) => path.display().to_string(),
+            Location::File(path) | Location::Table(path, _) => path.display().to_string(),
             Location::StandardInput => "-".to_owned(),
         };
         Self {
@@ -106,11 +129,17 @@ pub struct Expanded {
 /// first folder name below the given one as its visit. Of several given folders, as
 /// a shell makes of `recordings/*/`, each is the visit of the files right in it.
 pub fn expand(inputs: &[String]) -> Expanded {
+    expand_with(inputs, None)
+}
+
+/// As [`expand`], but with a column of samples every `.csv` file is a recording and not a manifest:
+/// named, in a folder, or listed in a manifest of another format.
+pub fn expand_with(inputs: &[String], samples: Option<&SampleColumn>) -> Expanded {
     let mut expanded = Expanded::default();
     let several = inputs.iter().filter(|input| Path::new(input).is_dir()).count() > 1;
     for input in inputs {
         let before = expanded.sources.len();
-        if let Err(problem) = expand_input(input, &mut expanded) {
+        if let Err(problem) = expand_input(input, samples, &mut expanded) {
             expanded.problems.push(problem);
         }
         if Path::new(input).is_dir() {
@@ -127,14 +156,14 @@ pub fn expand(inputs: &[String]) -> Expanded {
     expanded
 }
 
-fn expand_input(input: &str, expanded: &mut Expanded) -> Result<()> {
+fn expand_input(input: &str, samples: Samples<'_>, expanded: &mut Expanded) -> Result<()> {
     if input == "-" {
         return expand_standard_input(expanded);
     }
     let path = Path::new(input);
     match fs::metadata(path) {
-        Ok(_) => expand_path(path, expanded),
-        Err(_) if input.contains(['*', '?', '[']) => expand_pattern(input, expanded),
+        Ok(_) => expand_path(path, samples, expanded),
+        Err(_) if input.contains(['*', '?', '[']) => expand_pattern(input, samples, expanded),
         Err(error) => Err(Error::from_io(path, error)),
     }
 }
@@ -147,22 +176,24 @@ fn expand_standard_input(expanded: &mut Expanded) -> Result<()> {
     Ok(())
 }
 
-fn expand_path(path: &Path, expanded: &mut Expanded) -> Result<()> {
+fn expand_path(path: &Path, samples: Samples<'_>, expanded: &mut Expanded) -> Result<()> {
     if path.is_dir() {
-        expand_folder(path, expanded)
-    } else if Format::of(path).is_some() {
-        expand_manifest(path, expanded)
-    } else {
-        expanded.sources.push(Source::new(Location::File(path.to_owned())));
-        Ok(())
+        return expand_folder(path, samples, expanded);
+    }
+    match Location::of_path(path, samples) {
+        Location::File(_) if Format::of(path).is_some() => expand_manifest(path, samples, expanded),
+        location => {
+            expanded.sources.push(Source::new(location));
+            Ok(())
+        }
     }
 }
 
-fn expand_manifest(path: &Path, expanded: &mut Expanded) -> Result<()> {
+fn expand_manifest(path: &Path, samples: Samples<'_>, expanded: &mut Expanded) -> Result<()> {
     let mut manifest = Manifest::open(path)?;
     expanded.notes.extend(notes::on_times(&mut manifest));
     for row in std::mem::take(&mut manifest.rows) {
-        match row.and_then(|row| listed_source(row, &manifest)) {
+        match row.and_then(|row| listed_source(row, &manifest, samples)) {
             Ok(source) => expanded.sources.push(source),
             Err(problem) => expanded.problems.push(problem),
         }
@@ -171,7 +202,7 @@ fn expand_manifest(path: &Path, expanded: &mut Expanded) -> Result<()> {
 }
 
 /// The source a row names, if its file is there.
-fn listed_source(row: Row, manifest: &Manifest) -> Result<Source> {
+fn listed_source(row: Row, manifest: &Manifest, samples: Samples<'_>) -> Result<Source> {
     let problem = match row.path.metadata() {
         Ok(found) if found.is_dir() => Error::IsFolder { input: row.path.display().to_string() },
         Ok(_) => {
@@ -181,7 +212,7 @@ fn listed_source(row: Row, manifest: &Manifest) -> Result<Source> {
                 truth: row.label,
                 time: row.time,
                 is_for_test: row.split.is_some_and(|split| split.eq_ignore_ascii_case("test")),
-                ..Source::new(Location::File(row.path))
+                ..Source::new(Location::of_path(row.path, samples))
             });
         }
         Err(error) => Error::from_io(&row.path, error),
@@ -189,14 +220,18 @@ fn listed_source(row: Row, manifest: &Manifest) -> Result<Source> {
     Err(manifest.row_refused(row.line, problem.to_string()))
 }
 
-fn expand_folder(folder: &Path, expanded: &mut Expanded) -> Result<()> {
+fn expand_folder(folder: &Path, samples: Samples<'_>, expanded: &mut Expanded) -> Result<()> {
     let before = (expanded.sources.len(), expanded.problems.len());
     let walked = walk(folder);
     expanded.problems.extend(walked.problems);
     expanded.notes.extend(notes::on_unsupported(folder, &walked.files));
-    for path in walked.files.into_iter().filter(|path| has_sound_extension(path)) {
+    let is_recording = |path: &PathBuf| {
+        has_sound_extension(path) || samples.is_some() && has_table_extension(path)
+    };
+    for path in walked.files.into_iter().filter(is_recording) {
         let visit = visit_below(folder, &path);
-        expanded.sources.push(Source { visit, ..Source::new(Location::File(path)) });
+        let location = Location::of_path(path, samples);
+        expanded.sources.push(Source { visit, ..Source::new(location) });
     }
     if (expanded.sources.len(), expanded.problems.len()) == before {
         let input = folder.display().to_string();
@@ -213,7 +248,7 @@ fn visit_below(folder: &Path, path: &Path) -> Option<String> {
     Some(first.as_os_str().to_string_lossy().into_owned())
 }
 
-fn expand_pattern(input: &str, expanded: &mut Expanded) -> Result<()> {
+fn expand_pattern(input: &str, samples: Samples<'_>, expanded: &mut Expanded) -> Result<()> {
     let bad = |reason: String| Error::BadPattern { pattern: input.to_owned(), reason };
     let pattern = Pattern::new(input).map_err(|error| bad(error.to_string()))?;
     let before = (expanded.sources.len(), expanded.problems.len());
@@ -223,12 +258,13 @@ fn expand_pattern(input: &str, expanded: &mut Expanded) -> Result<()> {
         expanded.problems.extend(walked.problems);
         let is_match = |path: &PathBuf| pattern.matches_path_with(path, GLOB_OPTIONS);
         let files = walked.files.into_iter().filter(is_match);
-        expanded.sources.extend(files.map(|path| Source::new(Location::File(path))));
+        let locations = files.map(|path| Location::of_path(path, samples));
+        expanded.sources.extend(locations.map(Source::new));
     } else {
         let paths = glob::glob_with(input, GLOB_OPTIONS).map_err(|error| bad(error.to_string()))?;
         for path in paths {
             let found = match path {
-                Ok(path) => expand_path(&path, expanded),
+                Ok(path) => expand_path(&path, samples, expanded),
                 Err(error) => {
                     let path = error.path().to_owned();
                     Err(Error::from_io(&path, error.into()))
@@ -356,6 +392,26 @@ mod tests {
         let folder = folder(&["sound.bin"]);
         let expanded = expand_one(&folder.path().join("sound.bin"));
         assert_eq!(names(folder.path(), &expanded), ["sound.bin"]);
+    }
+
+    #[test]
+    fn tables_are_recordings_where_their_column_is_named() {
+        let folder = folder(&["a.wav", "b.CSV", "day/c.csv", "notes.txt"]);
+        fs::write(folder.path().join("list.jsonl"), "{\"path\": \"b.CSV\"}\n").unwrap();
+        let column: SampleColumn = "x@25600".parse().unwrap();
+        let expand = |name: &str, samples| {
+            let input = folder.path().join(name).to_str().unwrap().to_owned();
+            expand_with(&[input], samples)
+        };
+        let found = expand("", Some(&column));
+        assert_eq!(names(folder.path(), &found), ["a.wav", "b.CSV", "day/c.csv"]);
+        assert_eq!(found.sources[2].visit.as_deref(), Some("day"));
+        assert_eq!(names(folder.path(), &expand("", None)), ["a.wav"]);
+        for name in ["b.CSV", "list.jsonl", "*.CSV", "**/b.CSV"] {
+            let found = expand(name, Some(&column));
+            let table = Location::Table(folder.path().join("b.CSV"), column.clone());
+            assert_eq!(found.sources[0].location, table, "{name}");
+        }
     }
 
     #[test]

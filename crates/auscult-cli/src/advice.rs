@@ -2,7 +2,7 @@
 
 use std::io::ErrorKind;
 
-use auscult::{Error, autoencoder, beam::OptionConflict, core, encoders, fetch, files};
+use auscult::{Error, audio, autoencoder, beam::OptionConflict, core, encoders, fetch, files};
 
 /// The error with its causes in one line, and what to do next.
 pub(crate) fn describe(error: &anyhow::Error) -> String {
@@ -77,11 +77,19 @@ fn of_library(error: &Error) -> Option<String> {
         Error::LabelFolders { .. } => {
             "--label-folders use learns the normal ones, --label-folders ignore takes them as visits"
         }
+        Error::SeveralRates { .. } | Error::RateOfLiveSound => "give --sample-rate HZ",
+        Error::NoSources { problems } if problems.iter().any(has_no_paths) => {
+            "give --samples-csv COLUMN@HZ, such as --samples-csv acceleration@25600, if it holds samples"
+        }
         Error::BudgetNotKept(_) => "or fit without --at-most",
         Error::NothingToForget(_) => "auscult inspect --references lists what there is",
         _ => return None,
     };
     Some(advice.to_owned())
+}
+
+fn has_no_paths(problem: &audio::Error) -> bool {
+    matches!(problem, audio::Error::NoPathColumn { .. })
 }
 
 fn of_core(error: &core::Error) -> Option<String> {

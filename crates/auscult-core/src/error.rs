@@ -51,7 +51,7 @@ pub enum Error {
     },
     /// The clip vectors lack a view the detector needs.
     #[error(
-        "the detector compares {needed} view(s), the front end gave {got}; AdaBEAM needs a front end with frames (LPC has one view: use beam)"
+        "the detector compares {needed} view(s), the front end gave {got}; AdaBEAM needs a front end with frames (LPC and modulation have one view: use beam)"
     )]
     Views {
         /// How many views the detector was set up with.

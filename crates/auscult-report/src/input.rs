@@ -67,11 +67,21 @@ impl<'a> Report<'a> {
     /// was, so that memory never holds that of all; what is no longer there is noted on the page. Records that explain
     /// their bands ([`auscult::Listen::explain`]) show their reasons.
     pub fn new(title: &'a str, machine: &'a Machine, records: &'a [ClipRecord]) -> Self {
+        Self::of_places(title, machine, records, &|path| Location::File(path.into()))
+    }
+
+    /// As [`Report::new`], with recordings read from where `place` says, such as a column of a table.
+    pub fn of_places(
+        title: &'a str,
+        machine: &'a Machine,
+        records: &'a [ClipRecord],
+        place: &dyn Fn(&str) -> Location,
+    ) -> Self {
         let model = machine.model();
         let mut notes = Vec::new();
         let shown = furthest(records);
         let clip = |(index, record): (usize, &'a ClipRecord)| {
-            let sound = shown.contains(&index).then(|| sound_of(record, machine.reading()));
+            let sound = shown.contains(&index).then(|| sound_of(record, machine.reading(), place));
             let sound = sound.and_then(|sound| {
                 sound.map_err(|why| notes.push(format!("{}: {why}", record.name()))).ok()
             });
@@ -138,11 +148,15 @@ fn furthest(records: &[ClipRecord]) -> Vec<usize> {
 }
 
 /// The sound of a clip and of the reference closest to it, or why it cannot be heard.
-fn sound_of(record: &ClipRecord, reading: &Reading) -> Result<ReportSound, &'static str> {
+fn sound_of(
+    record: &ClipRecord,
+    reading: &Reading,
+    place: &dyn Fn(&str) -> Location,
+) -> Result<ReportSound, &'static str> {
     if record.path() == "-" {
         return Err("standard input cannot be read twice, so it is not seen or heard here");
     }
-    let samples_at = |path: &str, start| reading.samples_at(&Location::File(path.into()), start);
+    let samples_at = |path: &str, start| reading.samples_at(&place(path), start);
     let samples = samples_at(record.path(), record.start_seconds())
         .ok_or("the recording is no longer there, so it is not seen or heard here")?;
     let bands = record.explanation.as_ref().map(|explanation| &explanation.bands);

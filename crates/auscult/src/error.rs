@@ -1,9 +1,35 @@
 //! One error type at the library's door.
 
-use auscult_core::{ClipCondition, alarm::BudgetPlan};
+use auscult_core::{ClipCondition, alarm::BudgetPlan, plural};
 
 /// The result of any fallible operation of this library.
 pub type Result<T> = std::result::Result<T, Error>;
+
+/// How many recordings have a sample rate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RateCount {
+    /// The rate, in Hz.
+    pub rate: u32,
+    /// How many have it.
+    pub files: usize,
+    /// The first of them.
+    pub example: String,
+}
+
+/// Rates that a message lists.
+const MOST_RATES: usize = 6;
+
+fn listed_rates(rates: &[RateCount]) -> String {
+    let rate = |RateCount { rate, files, example }: &RateCount| {
+        format!("{rate} Hz ({}, such as {example})", plural(*files, "recording"))
+    };
+    let mut listed: Vec<String> = rates.iter().take(MOST_RATES).map(rate).collect();
+    if rates.len() > MOST_RATES {
+        listed.push(format!("and {} more", rates.len() - MOST_RATES));
+    }
+    listed.join(", ")
+}
 
 /// Why an operation of this library failed.
 #[derive(Debug, thiserror::Error)]
@@ -36,6 +62,15 @@ pub enum Error {
         /// What is wrong with each input.
         problems: Vec<auscult_audio::Error>,
     },
+    /// Recordings have different sample rates, and the one they have was asked for.
+    #[error("the recordings have several sample rates: {}; choose one for all of them", listed_rates(.rates))]
+    SeveralRates {
+        /// The rates, from the lowest to the highest.
+        rates: Vec<RateCount>,
+    },
+    /// The sample rate of live sound was asked for.
+    #[error("the sample rate of live sound is not known before it is read; state one")]
+    RateOfLiveSound,
     /// A manifest keeps everything for testing.
     #[error(
         "the manifest keeps every recording for testing; set split to train for recordings to learn from"

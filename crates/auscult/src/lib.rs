@@ -44,7 +44,7 @@ pub use {
 };
 
 pub use crate::{
-    error::{Error, Result},
+    error::{Error, RateCount, Result},
     front_ends::{FrontEndSpec, FrontEnds},
     input_quality::QualitySummary,
     learn::{FrontEndChoice, LabelFolders, Learn, LearnMethod},

@@ -1,12 +1,12 @@
 //! 1. Sources: what the caller names becomes a list of recordings.
 
-use std::path::Path;
+use std::{collections::BTreeMap, path::Path};
 
-use auscult_audio::{Expanded, Label, LabelFolder, Location, Note, Source, UnknownLabel};
+use auscult_audio::{Expanded, Label, LabelFolder, Note, SampleColumn, Source, UnknownLabel};
 
 use auscult_core::{Control, Event, plural};
 
-use crate::{Error, LabelFolders, Result};
+use crate::{Error, LabelFolders, RateCount, Result};
 
 /// Recordings to read, in an order that never changes.
 ///
@@ -37,12 +37,32 @@ impl Sources {
     ///
     /// [`Error::NoSources`] if there is no recording at all.
     pub fn of<P: AsRef<Path>>(paths: impl IntoIterator<Item = P>) -> Result<Self> {
+        Self::expand(paths, None)
+    }
+
+    /// As [`Sources::of`], but every `.csv` file is a recording and not a manifest: `samples` says which column
+    /// holds its samples, and their rate.
+    ///
+    /// # Errors
+    ///
+    /// As [`Sources::of`].
+    pub fn of_tables<P: AsRef<Path>>(
+        paths: impl IntoIterator<Item = P>,
+        samples: &SampleColumn,
+    ) -> Result<Self> {
+        Self::expand(paths, Some(samples))
+    }
+
+    fn expand<P: AsRef<Path>>(
+        paths: impl IntoIterator<Item = P>,
+        samples: Option<&SampleColumn>,
+    ) -> Result<Self> {
         let inputs: Vec<String> = paths
             .into_iter()
             .map(|path| path.as_ref().as_os_str().to_string_lossy().into_owned())
             .collect();
         let Expanded { sources, problems, notes, label_folders, .. } =
-            auscult_audio::expand(&inputs);
+            auscult_audio::expand_with(&inputs, samples);
         if sources.is_empty() {
             return Err(Error::NoSources { problems });
         }
@@ -82,6 +102,53 @@ impl Sources {
     /// The recordings.
     pub fn list(&self) -> &[Source] {
         &self.list
+    }
+
+    /// The sample rate that all recordings have, in Hz, from their headers: with it nothing is resampled.
+    ///
+    /// Recordings that cannot be read do not count, as long as another one can be.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::SeveralRates`] if they have different ones, [`Error::RateOfLiveSound`] if one of them is live, and
+    /// [`Error::Audio`] if none can be read.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// use auscult::{ClipSettings, Learn, Machine, Preset, Sources};
+    ///
+    /// let recordings = Sources::of(["bearing/"])?;
+    /// let clip = ClipSettings { sample_rate: recordings.native_rate()?, ..ClipSettings::default() };
+    /// let bearing =
+    ///     Machine::learn(recordings, &Learn { clip, preset: Preset::Fast, ..Learn::default() })?;
+    /// # Ok::<(), auscult::Error>(())
+    /// ```
+    pub fn native_rate(&self) -> Result<u32> {
+        if self.list.iter().any(Source::is_live) {
+            return Err(Error::RateOfLiveSound);
+        }
+        let mut rates: BTreeMap<u32, RateCount> = BTreeMap::new();
+        let mut unread = None;
+        for source in &self.list {
+            match auscult_audio::native_rate(&source.location) {
+                Ok(rate) => {
+                    let first = || RateCount { rate, files: 0, example: source.label.clone() };
+                    rates.entry(rate).or_insert_with(first).files += 1;
+                }
+                Err(error) => unread = unread.or(Some(error)),
+            }
+        }
+        let mut rates: Vec<RateCount> = rates.into_values().collect();
+        match (rates.pop(), unread) {
+            (Some(only), _) if rates.is_empty() => Ok(only.rate),
+            (Some(last), _) => {
+                rates.push(last);
+                Err(Error::SeveralRates { rates })
+            }
+            (None, Some(error)) => Err(error.into()),
+            (None, None) => Err(Error::NoSources { problems: Vec::new() }),
+        }
     }
 
     /// Inputs and rows of manifests that gave no recording.
@@ -152,7 +219,7 @@ impl Sources {
 
 /// Labels a recording below the folder; the visit is then the folder below that, if there is one.
 fn label_by_folder(source: &mut Source, folder: &LabelFolder) {
-    let Location::File(path) = &source.location else { return };
+    let Some(path) = source.location.path() else { return };
     let Ok(below) = path.strip_prefix(&folder.path) else { return };
     source.truth.get_or_insert(Ok(folder.label));
     let name = folder.path.file_name().map(|name| name.to_string_lossy().into_owned());

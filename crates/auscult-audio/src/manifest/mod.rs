@@ -57,7 +57,7 @@ impl Manifest {
     ///
     /// # Errors
     ///
-    /// Any [`Error`] about opening the file, [`Error::Manifest`] if it has no column `path`, one of
+    /// Any [`Error`] about opening the file, [`Error::NoPathColumn`], [`Error::Manifest`] if it has one of
     /// its columns twice, or no row, and [`Error::NoParquet`] in builds that cannot read Parquet.
     pub fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(|error| Error::from_io(path, error))?;
@@ -123,11 +123,7 @@ impl Manifest {
             return Ok(columns);
         }
         let names: Vec<_> = names.collect();
-        Err(self.refused(&format!(
-            "the header has no column `path` (it has: {}); name the columns, such as: \
-             path,visit,domain",
-            names.join(" | ")
-        )))
+        Err(Error::NoPathColumn { manifest: self.label(), columns: names.join(" | ") })
     }
 }
 

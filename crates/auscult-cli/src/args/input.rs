@@ -1,15 +1,17 @@
 //! Where sound comes from and how it is read.
 
+use std::{fmt, str::FromStr};
+
 use auscult::{
     LabelFolders,
-    audio::{ChannelRule, ClipRange},
+    audio::{ChannelRule, ClipRange, SampleColumn},
 };
 use clap::{Args, ValueEnum};
 
 use super::EncoderArguments;
 
 /// Where sound comes from.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Reading sound")]
 pub(crate) struct InputArguments {
     /// Files, folders (searched with all sub-folders), glob patterns, CSV, JSONL or Parquet
@@ -25,6 +27,41 @@ pub(crate) struct InputArguments {
     /// Which clips of a recording to take.
     #[arg(long, value_enum, default_value_t = Clips::All)]
     pub(crate) clips: Clips,
+
+    /// Take every .csv file as a recording and not as a manifest: the column with its samples (a name
+    /// in the header, or a number from 0) and their rate, such as acceleration@25600. Numbers go from
+    /// -1 to 1; for others give the full scale of the sensor: acceleration@25600/16.
+    #[arg(long, value_name = "COLUMN@HZ[/FULL_SCALE]")]
+    pub(crate) samples_csv: Option<SampleColumn>,
+}
+
+/// The sample rate of clips.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SampleRate {
+    Hertz(u32),
+    /// That of the recordings.
+    Native,
+}
+
+impl FromStr for SampleRate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "native" {
+            return Ok(Self::Native);
+        }
+        let refused = |_| "a sample rate is a whole number of hertz, or native".to_owned();
+        text.parse().map(Self::Hertz).map_err(refused)
+    }
+}
+
+impl fmt::Display for SampleRate {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Hertz(rate) => rate.fmt(formatter),
+            Self::Native => formatter.write_str("native"),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -109,9 +146,10 @@ pub(crate) struct FrontEndArguments {
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub(crate) clip_seconds: Option<f64>,
 
-    /// Sample rate everything is brought to, 1000 to 384000 Hz; 16000 if not given.
-    #[arg(long, value_name = "HZ", allow_negative_numbers = true)]
-    pub(crate) sample_rate: Option<u32>,
+    /// Sample rate everything is brought to, 1000 to 384000 Hz; 16000 if not given. native is the rate
+    /// of the recordings, which must all have the same: nothing is resampled then.
+    #[arg(long, value_name = "HZ|native", allow_negative_numbers = true)]
+    pub(crate) sample_rate: Option<SampleRate>,
 
     /// Which channel to take: 0 (if not given), 1, ... or mean.
     #[arg(long, value_name = "0|mean|N", allow_negative_numbers = true)]

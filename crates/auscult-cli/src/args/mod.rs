@@ -35,7 +35,7 @@ pub(crate) use self::{
     features::{FeatureView, FeaturesArguments},
     fit::{AutoencoderArguments, FitArguments},
     format::FormatArguments,
-    input::{Clips, FrontEndArguments, InputArguments, VisitArguments},
+    input::{Clips, FrontEndArguments, InputArguments, SampleRate, VisitArguments},
     metrics::MetricsArguments,
     model::{InspectArguments, ModelCommand},
     report::ReportArguments,

@@ -5,7 +5,7 @@ use std::{path::PathBuf, str::FromStr, time::Duration};
 use auscult::{Preset, audio::ChannelRule};
 use clap::Args;
 
-use super::{InputArguments, VisitArguments};
+use super::{InputArguments, SampleRate, VisitArguments};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -69,10 +69,10 @@ pub(crate) struct TuneArguments {
     #[arg(help_heading = "Reading sound")]
     pub(crate) clip_seconds: f64,
 
-    /// Sample rate everything is brought to, 1000 to 384000 Hz.
-    #[arg(long, default_value_t = 16_000, value_name = "HZ", allow_negative_numbers = true)]
+    /// Sample rate everything is brought to, 1000 to 384000 Hz, or native: that of the recordings.
+    #[arg(long, default_value = "16000", value_name = "HZ|native", allow_negative_numbers = true)]
     #[arg(help_heading = "Reading sound")]
-    pub(crate) sample_rate: u32,
+    pub(crate) sample_rate: SampleRate,
 
     /// Which channel to take: 0, 1, ... or mean.
     #[arg(long, default_value = "0", value_name = "0|mean|N", allow_negative_numbers = true)]

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use auscult::{
-    ClipRules, FrontEnd, Reading, Sources, Threads, Unusable,
+    ClipRules, ClipSettings, FrontEnd, Reading, Sources, Threads, Unusable,
     audio::{Extent, Source},
     features::FORM_SEPARATOR,
     reading::{JudgedClip, Piece, ReadClip, Worker},
@@ -22,13 +22,14 @@ use crate::{
 pub(crate) fn run(arguments: &FeaturesArguments, context: &Context) -> anyhow::Result<Outcome> {
     check(arguments)?;
     let (asked, printer) = (&arguments.front_end, &context.printer);
-    let front_end = asked.build(&context.front_ends)?;
+    let clip = asked.clip_of(&arguments.input, ClipSettings::default())?;
+    let front_end = asked.build_spec(&asked.spec(), clip, &context.front_ends)?;
     let axis_len = front_end.axis().len();
     // Silent clips have features too; those that are not finite have none.
     let rules = ClipRules { unusable: Unusable::Keep, ..rules(arguments.input.clips) };
     let hop_seconds = arguments.input.hop_seconds;
-    let reading = Reading::new(asked.clip(), asked.channel(), hop_seconds, rules)?;
-    let sources = Sources::of(&arguments.input.paths)?;
+    let reading = Reading::new(clip, asked.channel(), hop_seconds, rules)?;
+    let sources = arguments.input.sources()?;
     let mut problems = sources.problems().len();
     for problem in sources.problems() {
         printer.problem(problem);

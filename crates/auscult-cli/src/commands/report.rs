@@ -33,7 +33,8 @@ pub(crate) fn run(arguments: &ReportArguments, context: &Context) -> anyhow::Res
     let stem = arguments.scoring.model.file_stem().unwrap_or_default().to_string_lossy();
     let title = arguments.title.as_deref().unwrap_or(&stem);
     let report =
-        Report::new(title, &scoring.machine, &records).with_notes(notes(&scoring, &summary));
+        Report::of_places(title, &scoring.machine, &records, &|path| scoring.location(path))
+            .with_notes(notes(&scoring, &summary));
     let anomalous = records.iter().filter(|record| record.is_anomalous()).count();
     let counts = format!("{}, {anomalous} anomalous", count(records.len(), "clip"));
     if let Some(path) = &arguments.output {

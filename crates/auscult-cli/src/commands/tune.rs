@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &TuneArguments, context: &Context) -> anyhow::Resul
     let is_finished = !context.cancel.is_cancelled();
     if is_finished {
         let (candidate, channel) = (&chosen.evaluation.candidate, arguments.channel.to_string());
-        let settings = TunedSettings::new(candidate, clip(arguments), channel);
+        let settings = TunedSettings::new(candidate, clip(arguments)?, channel);
         auscult::files::write_atomically(&arguments.output, settings.to_json()?.as_bytes())?;
     }
     let all = search.candidates().len();
@@ -65,8 +65,9 @@ pub(crate) fn run(arguments: &TuneArguments, context: &Context) -> anyhow::Resul
     Ok(if is_complete { Outcome::Done } else { Outcome::Incomplete })
 }
 
-fn clip(arguments: &TuneArguments) -> ClipSettings {
-    ClipSettings { sample_rate: arguments.sample_rate, seconds: arguments.clip_seconds }
+fn clip(arguments: &TuneArguments) -> auscult::Result<ClipSettings> {
+    let sample_rate = arguments.input.hertz(arguments.sample_rate)?;
+    Ok(ClipSettings { sample_rate, seconds: arguments.clip_seconds })
 }
 
 fn search(arguments: &TuneArguments, context: &Context) -> anyhow::Result<Search> {
@@ -77,7 +78,7 @@ fn search(arguments: &TuneArguments, context: &Context) -> anyhow::Result<Search
         None => FrontEndSpec::of(name),
     };
     let tune = Tune {
-        clip: clip(arguments),
+        clip: clip(arguments)?,
         channel: arguments.channel,
         hop_seconds: arguments.input.hop_seconds,
         rules: rules(arguments.input.clips),

@@ -33,6 +33,7 @@ pub(crate) fn refuse_unused(arguments: &EvalArguments, context: &Context) -> any
     let only_nearest = [("--leave-one-out", arguments.leave_one_out && !is_nearest)];
     refuse(&only_nearest, "is for --back-end nearest; leave it out, or choose that")?;
     let (front_end, comparing) = (&arguments.front_end, &arguments.comparing);
+    front_end.refuse_native()?;
     let method = [("--method", comparing.method.is_some())];
     let back_end = arguments.back_end;
     if back_end == BackEndName::Autoencoder {

@@ -3,24 +3,64 @@
 use std::sync::Arc;
 
 use auscult::{
-    ClipRules, ClipSettings, Error, FrontEnd, FrontEndSpec, FrontEnds,
+    ClipRules, ClipSettings, Error, FrontEnd, FrontEndSpec, FrontEnds, Sources,
     audio::{ChannelRule, ClipRange},
 };
 
-use crate::args::{Clips, FrontEndArguments};
+use crate::args::{Clips, FrontEndArguments, InputArguments, SampleRate};
 
-impl FrontEndArguments {
-    /// Length and rate of clips.
-    pub(crate) fn clip(&self) -> ClipSettings {
-        self.clip_over(ClipSettings::default())
+impl InputArguments {
+    /// The recordings that were named.
+    pub(crate) fn sources(&self) -> auscult::Result<Sources> {
+        match &self.samples_csv {
+            Some(column) => Sources::of_tables(&self.paths, column),
+            None => Sources::of(&self.paths),
+        }
     }
 
-    /// Length and rate of clips, where they are given, over those of a file.
-    pub(crate) fn clip_over(&self, clip: ClipSettings) -> ClipSettings {
-        ClipSettings {
-            sample_rate: self.sample_rate.unwrap_or(clip.sample_rate),
-            seconds: self.clip_seconds.unwrap_or(clip.seconds),
+    /// A sample rate in hertz.
+    pub(crate) fn hertz(&self, rate: SampleRate) -> auscult::Result<u32> {
+        match rate {
+            SampleRate::Hertz(rate) => Ok(rate),
+            SampleRate::Native => self.sources()?.native_rate(),
         }
+    }
+}
+
+impl FrontEndArguments {
+    /// Length and rate of clips, where they are given, over those of a file; the rate may be that of
+    /// the recordings.
+    pub(crate) fn clip_of(
+        &self,
+        input: &InputArguments,
+        over: ClipSettings,
+    ) -> auscult::Result<ClipSettings> {
+        let rate = self.sample_rate.map(|rate| input.hertz(rate)).transpose()?;
+        Ok(ClipSettings {
+            sample_rate: rate.unwrap_or(over.sample_rate),
+            seconds: self.clip_seconds.unwrap_or(over.seconds),
+        })
+    }
+
+    /// Length and rate of clips of data sets, whose rate is never the native one: see
+    /// [`FrontEndArguments::refuse_native`].
+    pub(crate) fn clip(&self) -> ClipSettings {
+        let usual = ClipSettings::default();
+        let sample_rate = match self.sample_rate {
+            Some(SampleRate::Hertz(rate)) => rate,
+            Some(SampleRate::Native) | None => usual.sample_rate,
+        };
+        ClipSettings { sample_rate, seconds: self.clip_seconds.unwrap_or(usual.seconds) }
+    }
+
+    /// Refuses the native rate.
+    pub(crate) fn refuse_native(&self) -> anyhow::Result<()> {
+        anyhow::ensure!(
+            self.sample_rate != Some(SampleRate::Native),
+            "--sample-rate native is for recordings of your own; the machines of a data set are compared at one \
+             rate: give --sample-rate HZ"
+        );
+        Ok(())
     }
 
     /// The channel, the first if none is given.
@@ -35,7 +75,7 @@ impl FrontEndArguments {
         FrontEndSpec { name, convention: self.convention.clone(), encoder }
     }
 
-    /// Makes the front end.
+    /// Makes the front end for data sets.
     pub(crate) fn build(&self, front_ends: &FrontEnds) -> anyhow::Result<Arc<dyn FrontEnd>> {
         self.build_spec(&self.spec(), self.clip(), front_ends)
     }

@@ -1,7 +1,7 @@
 //! What `fit` and `model add` learn with.
 
 use anyhow::Context as _;
-use auscult::{FrontEndChoice, Learn, LearnMethod, Sources};
+use auscult::{ClipSettings, FrontEndChoice, Learn, LearnMethod, Sources};
 
 use crate::{
     args::{FitArguments, InputArguments, MethodName, VisitArguments},
@@ -11,7 +11,7 @@ use crate::{
 
 /// The recordings that were named, with the visit and domain that all of them have.
 pub(crate) fn sources(input: &InputArguments, visits: &VisitArguments) -> anyhow::Result<Sources> {
-    let mut sources = Sources::of(&input.paths)?;
+    let mut sources = input.sources()?;
     if let Some(visit) = &visits.visit {
         sources = sources.of_visit(visit);
     }
@@ -25,8 +25,9 @@ pub(crate) fn sources(input: &InputArguments, visits: &VisitArguments) -> anyhow
 pub(crate) fn learn(arguments: &FitArguments, context: &Context) -> anyhow::Result<Learn> {
     let memory = &arguments.memory;
     anyhow::ensure!(memory.max_references != Some(0), "--max-references must be at least 1, got 0");
+    let clip = arguments.front_end.clip_of(&arguments.input, ClipSettings::default())?;
     let learn = Learn {
-        clip: arguments.front_end.clip(),
+        clip,
         channel: arguments.front_end.channel(),
         hop_seconds: arguments.input.hop_seconds,
         rules: rules(arguments.input.clips),
@@ -61,7 +62,7 @@ pub(crate) fn learn(arguments: &FitArguments, context: &Context) -> anyhow::Resu
         return presets::apply(learn, comparing);
     }
     let spec = front_end.spec();
-    let made = front_end.build(&context.front_ends)?;
+    let made = front_end.build_spec(&spec, clip, &context.front_ends)?;
     let usual = context.front_ends.usual_detector(&spec, &*made)?;
     let detector = comparing.detector_from(&usual, &*made)?;
     detector.clone().check(made.axis().len())?;

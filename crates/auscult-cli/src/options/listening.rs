@@ -1,8 +1,12 @@
 //! What `score`, `explain` and `report` listen with.
 
-use auscult::{Listen, Listening, Machine, RunSummary, Sources};
+use auscult::{Listen, Listening, Machine, RunSummary, audio::Location};
 
-use crate::{args::ScoringArguments, context::Context, options::front_end::rules};
+use crate::{
+    args::{InputArguments, ScoringArguments},
+    context::Context,
+    options::front_end::rules,
+};
 
 /// A machine, and how to listen to it.
 pub(crate) struct Scoring {
@@ -10,7 +14,7 @@ pub(crate) struct Scoring {
     pub(crate) listen: Listen,
     /// Whether a rate was given that is not the model's: its alarm rule was not chosen for that.
     pub(crate) has_other_rate: bool,
-    paths: Vec<String>,
+    input: InputArguments,
 }
 
 impl Scoring {
@@ -31,7 +35,7 @@ impl Scoring {
             control: context.control(),
             ..Listen::default()
         };
-        Ok(Self { machine, listen, has_other_rate, paths: arguments.input.paths.clone() })
+        Ok(Self { machine, listen, has_other_rate, input: arguments.input.clone() })
     }
 
     /// The same with the reasons of every band.
@@ -40,9 +44,14 @@ impl Scoring {
         self
     }
 
+    /// Where the recording with this path is read from.
+    pub(crate) fn location(&self, path: &str) -> Location {
+        Location::of_path(path, self.input.samples_csv.as_ref())
+    }
+
     /// Starts to listen.
     pub(crate) fn start(&self, context: &Context) -> anyhow::Result<Listening<'_>> {
-        let listening = self.machine.listen_with(Sources::of(&self.paths)?, &self.listen)?;
+        let listening = self.machine.listen_with(self.input.sources()?, &self.listen)?;
         let unknown = listening.summary().unknown_domains;
         if !unknown.is_empty() {
             let unknown: Vec<String> = unknown.into_iter().collect();

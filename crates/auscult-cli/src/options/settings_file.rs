@@ -44,7 +44,7 @@ pub(crate) fn apply(
     learn: Learn,
 ) -> anyhow::Result<Learn> {
     let typed = &arguments.front_end;
-    let clip = typed.clip_over(file.clip);
+    let clip = typed.clip_of(&arguments.input, file.clip)?;
     let own = &file.front_end;
     let front_end = match (&typed.front_end, &typed.convention) {
         (Some(_), _) => typed.build_spec(&typed.spec(), clip, front_ends)?,

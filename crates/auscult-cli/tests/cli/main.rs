@@ -54,3 +54,4 @@ mod terminal;
 mod train;
 
 mod verdicts;
+mod vibration;

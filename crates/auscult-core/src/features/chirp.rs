@@ -29,7 +29,7 @@ impl ChirpTransform {
         let len = window.len();
         let size = (len + lines).next_power_of_two().max(ROWS);
         // Of n^2 only the rest after division by 2 N counts, and that is exact in integers.
-        let square = |n: usize| (n as u128 * n as u128 % (2 * len as u128)) as usize;
+        let square = |n: usize| ((n as u64).pow(2) % (2 * len as u64)) as usize;
         let c = |n: usize| turn(square(n), 2 * len);
         let weigh =
             |(n, &weight): (usize, &f32)| c(n).map(|part| (part * f64::from(weight)) as f32);
@@ -63,24 +63,25 @@ fn spectrum_of_chirp(
     size: usize,
 ) -> impl Iterator<Item = [f64; 2]> {
     let transform = RealFftPlanner::<f64>::new().plan_fft_forward(size);
-    let parts = [1.0, -1.0].map(|sign| {
-        let part = usize::from(sign < 0.0);
+    let spectrum_of = |part: &dyn Fn([f64; 2]) -> f64| {
         let mut input = transform.make_input_vec();
-        for distance in 0..lines {
-            input[distance] = sign * c(distance)[part];
-        }
-        for distance in 1..len {
-            input[size - distance] = sign * c(distance)[part];
+        for (at, value) in input.iter_mut().enumerate() {
+            if at < lines {
+                *value = part(c(at));
+            } else if size - at < len {
+                *value = part(c(size - at));
+            }
         }
         let mut output = transform.make_output_vec();
         let outcome = transform.process(&mut input, &mut output);
         debug_assert!(outcome.is_ok(), "buffers come from the plan: {outcome:?}");
         output
-    });
+    };
+    let parts = [spectrum_of(&|[real, _]| real), spectrum_of(&|[_, imaginary]| -imaginary)];
     // Of a real signal, frequencies above the middle mirror those below.
-    let value = move |part: usize, frequency: usize| match frequency <= size / 2 {
-        true => parts[part][frequency],
-        false => parts[part][size - frequency].conj(),
+    let value = move |part: usize, frequency: usize| {
+        let mirrored = || parts[part][size - frequency].conj();
+        parts[part].get(frequency).copied().unwrap_or_else(mirrored)
     };
     (0..size).map(move |frequency| {
         let (real, imaginary) = (value(0, frequency), value(1, frequency));
@@ -134,7 +135,7 @@ fn load_rows(signals: &[Lanes], offsets: &Lanes, turns: &[Complex], rows: &mut [
 /// Products with real and imaginary parts exchanged, as the steps back want them.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
 fn multiply_exchanged(kernel: &[Complex], block: &mut [Pair]) {
-    // The size of a transform is a multiple of the rows, and so is every block of more than one step.
+    // Every block here is a multiple of the rows: the size of the transform is, and so are the parts.
     let (rows, factors) = (block.as_chunks_mut::<ROWS>().0, kernel.as_chunks::<ROWS>().0);
     for (rows, factors) in rows.iter_mut().zip(factors) {
         for lane in 0..LANES {

@@ -4,7 +4,7 @@ use super::{
     axis::Level,
     butterflies::Pair,
     fft::BatchFft,
-    framing::{Conditioning, Edges, Framing, Window, condition_span},
+    framing::{Conditioning, Edges, Framing, Window, condition_span, window_span},
     lanes::{LANES, Lanes, take_lane},
     logarithm::compress,
     mel::{MelFilters, MelScale},
@@ -55,6 +55,7 @@ pub(super) struct Recipe {
     /// Factor on samples in [-1, 1).
     pub(super) scale: f32,
     pub(super) conditioning: Conditioning,
+    pub(super) precision: Precision,
     pub(super) window: Window,
     pub(super) mel_scale: MelScale,
     pub(super) mel_bins: usize,
@@ -78,6 +79,7 @@ impl Recipe {
         edges: Edges::Snip,
         scale: 1.0,
         conditioning: Conditioning::Kaldi,
+        precision: Precision::Single,
         window: Window::Povey,
         mel_scale: MelScale::Kaldi,
         mel_bins: 128,
@@ -95,6 +97,15 @@ impl Recipe {
         compression: Compression::Decibels,
         ..Self::KALDI
     };
+}
+
+/// What frames are windowed and transformed in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Precision {
+    Single,
+    /// What a loud tone leaks into quiet bins is above the rounding. Frames are taken as they are
+    /// ([`Conditioning::AsIs`]), and are a power of two long.
+    Double,
 }
 
 /// A [`Recipe`] planned for one clip length.
@@ -115,8 +126,29 @@ pub(super) struct FilterBank {
 enum Spectrum {
     /// Frames side by side.
     Batch(BatchFft),
+    /// Frames side by side, and their window, in f64.
+    Precise(BatchFft<f64>, Vec<f64>),
     /// One frame after the other: any length, and the plain form the other is tested against.
     Single(SpectrumPlan),
+}
+
+impl Spectrum {
+    fn new(recipe: &Recipe, fft_len: usize) -> Self {
+        let planned = match recipe.precision {
+            Precision::Single => BatchFft::new(fft_len).map(Self::Batch),
+            Precision::Double => BatchFft::new(fft_len)
+                .map(|plan| Self::Precise(plan, recipe.window.precise_coefficients(fft_len))),
+        };
+        planned.unwrap_or_else(|| Self::Single(SpectrumPlan::new(fft_len)))
+    }
+
+    fn fft_len(&self) -> usize {
+        match self {
+            Self::Batch(plan) => plan.fft_len(),
+            Self::Precise(plan, _) => plan.fft_len(),
+            Self::Single(plan) => plan.fft_len(),
+        }
+    }
 }
 
 /// The buffers one thread needs.
@@ -125,6 +157,7 @@ pub(super) struct FilterBankBuffers {
     /// The samples of a batch of frames.
     span: Vec<f32>,
     pairs: Vec<Pair>,
+    precise: Vec<Pair<f64>>,
     single: SpectrumBuffers,
     power: Vec<Lanes>,
     energies: Vec<Lanes>,
@@ -163,8 +196,7 @@ impl FilterBank {
             frame_count,
             clip_len: length.samples(),
             window,
-            spectrum: BatchFft::new(fft_len)
-                .map_or_else(|| Spectrum::Single(SpectrumPlan::new(fft_len)), Spectrum::Batch),
+            spectrum: Spectrum::new(&recipe, fft_len),
             filters: MelFilters::new(
                 recipe.mel_scale,
                 recipe.mel_bins,
@@ -189,13 +221,17 @@ impl FilterBank {
     }
 
     pub(super) fn buffers(&self) -> FilterBankBuffers {
-        let (fft_len, single) = match &self.spectrum {
-            Spectrum::Batch(plan) => (plan.fft_len(), SpectrumBuffers::default()),
-            Spectrum::Single(plan) => (plan.fft_len(), plan.buffers()),
+        let fft_len = self.spectrum.fft_len();
+        let pairs = fft_len.div_ceil(2);
+        let precise = if matches!(self.spectrum, Spectrum::Precise(..)) { pairs } else { 0 };
+        let single = match &self.spectrum {
+            Spectrum::Single(plan) => plan.buffers(),
+            Spectrum::Batch(_) | Spectrum::Precise(..) => SpectrumBuffers::default(),
         };
         FilterBankBuffers {
             span: vec![0.0; self.framing.span_len()],
-            pairs: vec![[[0.0; LANES]; 2]; fft_len.div_ceil(2)],
+            pairs: vec![[[0.0; LANES]; 2]; pairs],
+            precise: vec![[[0.0; LANES]; 2]; precise],
             single,
             power: vec![[0.0; LANES]; fft_len / 2 + 1],
             energies: vec![[0.0; LANES]; self.bins()],
@@ -247,12 +283,17 @@ impl FilterBank {
     ) {
         let Recipe { scale, conditioning, .. } = self.recipe;
         let framing = self.framing;
-        let FilterBankBuffers { span, pairs, single, power, .. } = buffers;
+        let FilterBankBuffers { span, pairs, precise, single, power, .. } = buffers;
         match &self.spectrum {
             Spectrum::Batch(plan) => {
                 let span = framing.span(samples, first, span);
                 let means = condition_span(conditioning, framing, span, &self.window, pairs);
                 plan.power(pairs, &means.map(|mean| mean * scale), power);
+            }
+            Spectrum::Precise(plan, window) => {
+                let span = framing.span(samples, first, span);
+                window_span(framing, span, window, pairs, precise);
+                plan.power(precise, &[0.0; LANES], power);
             }
             Spectrum::Single(plan) => {
                 for lane in 0..count {

@@ -46,14 +46,19 @@ pub(super) enum Window {
 impl Window {
     /// The `len` coefficients.
     pub(super) fn coefficients(self, len: usize) -> Vec<f32> {
+        self.precise_coefficients(len).into_iter().map(|value| value as f32).collect()
+    }
+
+    /// The `len` coefficients in f64.
+    pub(super) fn precise_coefficients(self, len: usize) -> Vec<f64> {
         let period = match self {
             Self::Povey | Self::Hann => len - 1,
             Self::PeriodicHann => len,
         };
         let hann = (0..len).map(|i| 0.5 - 0.5 * (2.0 * PI * i as f64 / period as f64).cos());
         match self {
-            Self::Povey => hann.map(|value| value.powf(0.85) as f32).collect(),
-            Self::Hann | Self::PeriodicHann => hann.map(|value| value as f32).collect(),
+            Self::Povey => hann.map(|value| value.powf(0.85)).collect(),
+            Self::Hann | Self::PeriodicHann => hann.collect(),
         }
     }
 }
@@ -182,6 +187,37 @@ pub(super) fn condition_span(
         Conditioning::Kaldi => {
             emphasise(&means(rows), window, rows);
             [0.0; LANES]
+        }
+    }
+}
+
+/// Windows the frames of a span in f64, as they are, and lays them side by side: `pairs[n]` are their
+/// samples 2n and 2n + 1. `rows` is scratch.
+///
+/// The window, `rows` and `pairs` are as long as the frames, a multiple of four.
+pub(super) fn window_span(
+    framing: Framing,
+    span: &[f32],
+    window: &[f64],
+    rows: &mut [Pair],
+    pairs: &mut [Pair<f64>],
+) {
+    let rows = rows.as_flattened_mut();
+    turn(Isa::best(), span, framing.hop, rows);
+    weigh(rows, window, pairs.as_flattened_mut());
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn weigh(rows: &[Lanes], window: &[f64], weighed: &mut [[f64; LANES]]) {
+    // By fours: of single rows, compilers mix up sixteen at a time.
+    let (rows, weights) = (rows.as_chunks::<4>().0, window.as_chunks::<4>().0);
+    let weighed = weighed.as_chunks_mut::<4>().0;
+    for ((weighed, four), weights) in weighed.iter_mut().zip(rows).zip(weights) {
+        for lane in 0..LANES {
+            weighed[0][lane] = f64::from(four[0][lane]) * weights[0];
+            weighed[1][lane] = f64::from(four[1][lane]) * weights[1];
+            weighed[2][lane] = f64::from(four[2][lane]) * weights[2];
+            weighed[3][lane] = f64::from(four[3][lane]) * weights[3];
         }
     }
 }

@@ -13,7 +13,7 @@ use super::{
     Axis, Extractor, FrontEnd, FrontEndIdentity,
     butterflies::Pair,
     chirp::ChirpTransform,
-    filter_bank::{Compression, FilterBank, FilterBankBuffers, Recipe},
+    filter_bank::{Compression, FilterBank, FilterBankBuffers, Precision, Recipe},
     framing::{Conditioning, Edges, Window, means},
     identity_of,
     lanes::{LANES, Lanes},
@@ -51,8 +51,9 @@ pub struct ModulationSettings {}
 ///    before floor(top / df). Each bin has one line at least.
 ///
 /// So there are as many bins as whole hertz below 0.48 of the frame rate. The vector has all bins of
-/// the first carrier, then all of the second. Above 130 kHz the lowest carriers lie between two
-/// frequencies of the spectrum, and their values are 0.
+/// the first carrier, then all of the second. From 142 kHz on the lowest carriers may lie between two
+/// frequencies of the spectrum, and their values are 0. An extractor keeps 0.8 MB for ten seconds at
+/// 16 kHz, and in proportion for longer clips and higher rates.
 ///
 /// # Examples
 ///
@@ -83,7 +84,7 @@ impl Modulation {
     ///
     /// # Errors
     ///
-    /// [`Error::Setting`] if clips are shorter than one second: they have no line a hertz.
+    /// [`Error::Setting`] if clips are shorter than one second: their lines are too far apart.
     pub fn new(settings: &ModulationSettings, length: ClipLength) -> Result<Self> {
         let rate = length.sample_rate();
         if length.samples() < rate as usize {
@@ -117,6 +118,7 @@ fn recipe(sample_rate: u32) -> Recipe {
         edges: Edges::Snip,
         scale: 1.0,
         conditioning: Conditioning::AsIs,
+        precision: Precision::Double,
         window: Window::Hann,
         mel_scale: MelScale::Htk,
         mel_bins: CARRIERS,
@@ -134,20 +136,14 @@ fn top_rate(sample_rate: u32) -> usize {
 /// The lines of each bin.
 fn bins(frames: usize, sample_rate: u32) -> Vec<Range<usize>> {
     let top = top_rate(sample_rate);
-    // Lines of a hertz, as a fraction: its edges must not depend on rounding.
-    let line = |half_hertz: usize| (half_hertz * frames * HOP, 2 * sample_rate as usize);
-    let line_from = |half_hertz| {
-        let (numerator, denominator) = line(half_hertz);
-        numerator.div_ceil(denominator)
-    };
+    // In fractions, since no edge may depend on rounding: rate / df = rate * frames / frame rate.
+    let scaled = |half_hertz: usize| half_hertz as u64 * frames as u64 * HOP as u64;
+    let scale = 2 * u64::from(sample_rate);
+    let line_from = |half_hertz: usize| scaled(half_hertz).div_ceil(scale) as usize;
     let bin = |bin: usize| {
         let start = line_from(2 * bin + 1);
-        let end = if bin + 1 < top {
-            line_from(2 * bin + 3)
-        } else {
-            let (numerator, denominator) = line(2 * top);
-            numerator / denominator
-        };
+        let end =
+            if bin + 1 < top { line_from(2 * bin + 3) } else { (scaled(2 * top) / scale) as usize };
         start..end.max(start + 1)
     };
     (0..top).map(bin).collect()
@@ -337,13 +333,13 @@ mod tests {
     fn every_sample_rate_has_finite_values() {
         let mut random = random();
         let samples: Vec<f32> = (0..384_000).map(|_| random() as f32).collect();
-        for sample_rate in [1_000, 4_000, 44_100, 96_000, 384_000] {
+        for sample_rate in [1_000, 4_000, 44_100, 141_000, 142_000, 384_000] {
             let front_end = front_end(sample_rate, 1.0);
             let values = spectrum(&front_end, &samples);
             assert!(values.iter().all(|value| value.is_finite()), "{sample_rate}");
             let lowest = &values[..front_end.bins.len()];
-            // Above 130 kHz the lowest carrier lies between two frequencies.
-            assert_eq!(lowest.iter().all(|&value| value == 0.0), sample_rate > 130_000);
+            // From 142 kHz on the lowest carrier lies between two frequencies.
+            assert_eq!(lowest.iter().all(|&value| value == 0.0), sample_rate >= 142_000);
         }
     }
 

@@ -9,10 +9,7 @@ use libtest_mimic::{Failed, Trial};
 use crate::{Worst, entries};
 
 /// Of the largest value of a vector.
-const RELATIVE: f64 = 1e-4;
-
-/// The upper carriers of a pure tone hold what its window leaks, at the limits of f32.
-const RELATIVE_OF_A_TONE: f64 = 3e-3;
+const RELATIVE: f64 = 1e-5; // The pack allows 1e-4.
 
 /// Longer files are cut to this.
 const LONGEST_SECONDS: f64 = 10.0;
@@ -39,9 +36,8 @@ fn check(clip: &str, wav: &Path, npy: &Path) -> Result<(), Failed> {
     let got: Vec<f64> = vectors.view(View::Mean).unwrap().iter().map(|&v| f64::from(v)).collect();
     let want = read_npy(npy)?.values;
     let largest = want.iter().copied().fold(0.0, f64::max);
-    let relative = if clip == "tone_10s" { RELATIVE_OF_A_TONE } else { RELATIVE };
     let mut worst = Worst::default();
-    worst.compare_all(clip, &got, &want, relative * largest, 0.0);
+    worst.compare_all(clip, &got, &want, RELATIVE * largest, 0.0);
     worst.outcome()
 }
 
