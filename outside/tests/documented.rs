@@ -159,7 +159,7 @@ fn vectors_of_another_convention_are_refused_with_both_names() {
     other.extractor().extract_into(&hum(3, 1.0), &mut vectors).unwrap();
     let error = pump.model().score(&vectors).unwrap_err();
     assert!(matches!(error, CoreError::OtherFrontEnd { .. }), "{error}");
-    assert!(error.to_string().contains("kaldi") && error.to_string().contains("s15"), "{error}");
+    assert!(error.to_string().contains("kaldi") && error.to_string().contains("dcase"), "{error}");
 }
 
 /// A front end that says it has four positions.

@@ -147,8 +147,11 @@ impl Explanation {
 }
 
 impl BandReason {
-    /// What the band is called: hertz if it has them.
+    /// What the band is called: hertz if it has them, of modulations the one that counts most.
     pub fn name(&self) -> String {
+        if let Some(line) = self.modulations.first() {
+            return format!("{} {:.0} Hz in {}", self.part, line.rate, HertzText(&line.hertz));
+        }
         name_of(&self.part, self.hertz.as_ref(), &self.positions)
     }
 

@@ -10,7 +10,7 @@ use serde::{Serialize, Serializer, ser::SerializeStruct};
 use crate::{
     ClipCondition, ClipQuality, ClipVectors, Explanation, Model, ScoreOf, ScoredClip, Verdict,
     alarm::AlarmState,
-    explain::{AUDIBLE_DECIBELS, Compared, LevelDifference},
+    explain::{AUDIBLE_DECIBELS, Compared, HertzText, LevelDifference},
     features::Axis,
     names::named_choices,
     quality::Remark,
@@ -317,15 +317,24 @@ impl BandNames {
             record.reason.push_str("; no band has more error than normal");
             return;
         };
+        let compared = self.compared(model, clip, scored, &found);
         if scored.verdict != Verdict::Normal && self.score_of == ScoreOf::Distance {
-            self.compare(model, clip, scored, &found, &mut record.reason);
+            compare(&compared, &mut record.reason);
         }
         let FoundBand { name, times, .. } = found;
         let mut most = most.unwrap_or_default();
         most.clear();
-        most.push_str(name);
         // Writing to a text cannot fail.
-        let _ = write!(record.reason, "; {name} differs most");
+        let _ = match compared.modulation() {
+            // All carriers are one band; its name would say nothing.
+            Some(line) => {
+                let (rate, hertz) = (line.rate, HertzText(&line.hertz));
+                let member = name.split_once(' ').map_or(name, |(member, _)| member);
+                write!(most, "{member} {rate:.0} Hz in {hertz}")
+            }
+            None => write!(most, "{name}"),
+        };
+        let _ = write!(record.reason, "; {most} differs most");
         if let Some(times) = times {
             let measure = self.score_of.measure();
             let _ = write!(record.reason, ", {times:.1} times its normal {measure}");
@@ -334,36 +343,22 @@ impl BandNames {
         record.differs_most = Some(most);
     }
 
-    /// What is heard in a band: the modulation that grew, or how much louder or quieter it is, against
-    /// the closest normal clip.
-    fn compare(
-        &self,
-        model: &Model,
-        clip: &ClipVectors,
+    /// A band of a clip beside the same of the closest reference.
+    fn compared<'a>(
+        &'a self,
+        model: &'a Model,
+        clip: &'a ClipVectors,
         scored: &ScoredClip,
         found: &FoundBand<'_>,
-        reason: &mut String,
-    ) {
+    ) -> Compared<'a> {
         let (beam, view) = (model.detector().beam(), scored.score.views[found.view].view);
         let nearest = scored.score.views[found.view].bands[found.band].reference;
-        let compared = Compared {
+        Compared {
             axis: &self.axis,
             positions: beam.layout().bands()[found.band].clone(),
             clip: clip.view(view).unwrap_or_default(),
             reference: model.references().vector(view, nearest).unwrap_or_default(),
             weights: model.detector().band_weights(view, found.band),
-        };
-        // Writing to a text cannot fail.
-        if let Some(modulation) = compared.modulation() {
-            let _ = write!(reason, "; {modulation}");
-            return;
-        }
-        let most = |a: &LevelDifference, b: &LevelDifference| {
-            a.decibels.abs().total_cmp(&b.decibels.abs())
-        };
-        let loudest = compared.levels().max_by(most);
-        if let Some(level) = loudest.filter(|level| level.decibels.abs() >= AUDIBLE_DECIBELS) {
-            let _ = write!(reason, "; {level} than in the closest normal clip");
         }
     }
 
@@ -386,5 +381,21 @@ impl BandNames {
             self.score_of == ScoreOf::Distance
                 || found.times.is_none_or(|times| times >= SMALLEST_ERROR)
         })
+    }
+}
+
+/// Writes what is heard in a band: the modulation that grew, or how much louder or quieter it is,
+/// against the closest normal clip.
+fn compare(compared: &Compared<'_>, reason: &mut String) {
+    // Writing to a text cannot fail.
+    if let Some(modulation) = compared.modulation() {
+        let _ = write!(reason, "; {modulation}");
+        return;
+    }
+    let most =
+        |a: &LevelDifference, b: &LevelDifference| a.decibels.abs().total_cmp(&b.decibels.abs());
+    let loudest = compared.levels().max_by(most);
+    if let Some(level) = loudest.filter(|level| level.decibels.abs() >= AUDIBLE_DECIBELS) {
+        let _ = write!(reason, "; {level} than in the closest normal clip");
     }
 }

@@ -1,4 +1,5 @@
 //! Bearings with a fault: the preset `fast`, at the rate of the recordings, names how often balls pass it.
+#![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::{f64::consts::TAU, fs::File, path::Path};
 

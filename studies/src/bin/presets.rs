@@ -26,7 +26,7 @@ const SECONDS: f64 = 2.0;
 /// What one repetition showed.
 struct Found {
     false_alarms: f64,
-    found: f64,
+    detected: f64,
     auc: f64,
     is_promised: bool,
 }
@@ -68,7 +68,7 @@ fn main() -> anyhow::Result<()> {
                 "| {preset} | {visits} x {clips} | {} ({promised} of {}) | {} | {} |",
                 show(|found| found.false_alarms),
                 found.len(),
-                show(|found| found.found),
+                show(|found| found.detected),
                 show(|found| found.auc),
             );
         }
@@ -112,7 +112,7 @@ fn one(
     let share = |count: usize| count as f64 / f64::from(TEST_VISITS);
     Ok(Found {
         false_alarms: share(alarms[0]),
-        found: share(alarms[1]),
+        detected: share(alarms[1]),
         auc: auc(&scores[0], &scores[1]).unwrap_or(f64::NAN),
         is_promised: model.standing().is_promised(),
     })

@@ -50,7 +50,7 @@ impl FromStr for SampleRate {
         if text == "native" {
             return Ok(Self::Native);
         }
-        let refused = |_| "a sample rate is a whole number of hertz, or native".to_owned();
+        let refused = |_| "a sample rate is 1000 to 384000 Hz, or native".to_owned();
         text.parse().map(Self::Hertz).map_err(refused)
     }
 }

@@ -14,7 +14,7 @@ use auscult_eval::{
 };
 use clap::ValueEnum;
 
-use super::{network, unused::refuse};
+use super::{network, presets, unused::refuse};
 use crate::{
     args::{AutoencoderArguments, BackEndName, EvalArguments},
     context::Context,
@@ -70,21 +70,7 @@ fn refuse_beside_preset(
         arguments.back_end == BackEndName::Nearest,
         "--preset {preset} compares with the nearest references; leave out --back-end"
     );
-    let (front_end, comparing) = (&arguments.front_end, &arguments.comparing);
-    let mut options = vec![
-        ("--front-end", front_end.front_end.is_some()),
-        ("--convention", front_end.convention.is_some()),
-        ("--method", comparing.method.is_some()),
-    ];
-    options.extend(front_end.encoder.given().map(|option| (option, true)));
-    let of_members = |(option, _): &(&str, bool)| *option == "--combine-members";
-    options.extend(comparing.given().into_iter().filter(|option| !of_members(option)));
-    let why = format!(
-        "cannot be given beside --preset {preset}, which chooses it; leave it out, or change it in --front-end '{}' \
-         without --preset",
-        preset.front_end()
-    );
-    refuse(&options, &why)?;
+    presets::refuse_beside(preset, &arguments.front_end, &arguments.comparing)?;
     anyhow::ensure!(
         context.front_ends.refuse_unused_file("", "").is_ok(),
         "--encoder cannot be given beside --preset {preset}: other weights are another system; leave it out"

@@ -75,11 +75,6 @@ impl FrontEndArguments {
         FrontEndSpec { name, convention: self.convention.clone(), encoder }
     }
 
-    /// Makes the front end for data sets.
-    pub(crate) fn build(&self, front_ends: &FrontEnds) -> anyhow::Result<Arc<dyn FrontEnd>> {
-        self.build_spec(&self.spec(), self.clip(), front_ends)
-    }
-
     /// Makes a front end with these options for encoders.
     pub(crate) fn build_spec(
         &self,

@@ -19,15 +19,24 @@ pub(crate) fn chosen(
         None => Ok(Some(Preset::default())),
         Some(Preset::Paper) => Ok(None),
         Some(preset) => {
-            let why = format!(
-                "is an option of one front end, and preset {preset} has several; leave it out, or change it in \
-                 --front-end '{}' in place of --preset",
-                preset.front_end()
-            );
-            refuse(&own, &why)?;
+            refuse_beside(preset, front_end, comparing)?;
             Ok(Some(preset))
         }
     }
+}
+
+/// Refuses what a preset of several members says itself.
+pub(crate) fn refuse_beside(
+    preset: Preset,
+    front_end: &FrontEndArguments,
+    comparing: &ComparingArguments,
+) -> anyhow::Result<()> {
+    let why = format!(
+        "cannot be given beside --preset {preset}, which chooses it; leave it out, or change it in --front-end '{}' \
+         without --preset",
+        preset.front_end()
+    );
+    refuse(&own_options(front_end, comparing), &why)
 }
 
 /// Options that a preset answers itself.

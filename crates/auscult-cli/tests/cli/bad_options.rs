@@ -24,7 +24,7 @@ fn absurd_numbers_for_fit_are_refused_with_what_is_allowed() {
         ("--clip-seconds ten", "invalid float"),
         ("--sample-rate 0", "sample rate must be 1000 to 384000 Hz, got 0"),
         ("--sample-rate 4294967295", "sample rate must be 1000 to 384000 Hz"),
-        ("--sample-rate -1", "invalid value '-1' for '--sample-rate <HZ>'"),
+        ("--sample-rate -1", "a sample rate is 1000 to 384000 Hz, or native"),
         ("--hop-seconds 0", "clip hop must be at least one sample"),
         ("--hop-seconds -3", "clip hop must be at least one sample"),
         ("--hop-seconds nan", "clip hop must be at least one sample"),

@@ -79,7 +79,7 @@ fn options_of_one_front_end_are_refused_beside_a_preset() {
         let line = format!("fit normal -o x.auscult --clip-seconds 1 --preset fast {option}");
         let name = option.split(' ').next().unwrap();
         let ran = sandbox.run(&line).exits(2);
-        ran.says(&format!("{name} is an option of one front end, and preset fast has several"));
+        ran.says(&format!("{name} cannot be given beside --preset fast, which chooses it"));
     }
     let ran = sandbox.run("fit normal -o x.auscult --preset quick").exits(2);
     ran.says("unknown preset \"quick\"; known: fast, best, paper");

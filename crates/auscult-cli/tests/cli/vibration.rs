@@ -84,13 +84,13 @@ fn what_is_wrong_with_a_table_is_named_by_line() {
 fn recordings_of_several_rates_need_one_to_be_chosen() {
     let sandbox = sandbox();
     let mut bytes = Vec::new();
-    wav::write(&mut bytes, &[0.1; 4_800], 48_000).unwrap();
+    wav::write(&mut bytes, &vec![0.1; 4_800], 48_000).unwrap();
     sandbox.write("sound/fast.wav", bytes);
     let ran = sandbox.run(&format!("fit sound {OPTIONS} -o model.auscult")).exits(2);
     ran.says("4000 Hz (10 recordings, such as sound/0.wav), 48000 Hz (1 recording, such as")
         .says("give --sample-rate HZ");
     let fast = sandbox.run("fit sound --sample-rate fast -o model.auscult").exits(2);
-    fast.says("a whole number of hertz, or native");
+    fast.says("a sample rate is 1000 to 384000 Hz, or native");
     let live = sandbox.run(&format!("fit - {OPTIONS} -o model.auscult")).exits(2);
     live.says("live sound").says("give --sample-rate HZ");
 }

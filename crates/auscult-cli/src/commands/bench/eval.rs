@@ -41,7 +41,9 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context) -> anyhow::Resul
     options::warn_of_few_steps(arguments, &dataset, &*front_end, context);
     let few_neighbours = too_many_neighbours(&dataset, std::slice::from_ref(&system));
     let notes: Vec<String> = short_clips.into_iter().chain(few_neighbours).collect();
-    notes.iter().for_each(|note| context.printer.note(note));
+    for note in &notes {
+        context.printer.note(note);
+    }
     let cache = opening::cache(&arguments.data);
     let control = context.control();
     let maker = |_: &FrontEndName, _| Ok(Arc::clone(&front_end));
