@@ -365,7 +365,9 @@ fn summarise(scored: &ScoredClip, bands: &[BandReason], score_of: ScoreOf) -> St
         Verdict::Undecided => "The model has too few normal clips to decide",
     };
     let p = scored.p_value.map(|p| format!(", p = {p:.3}")).unwrap_or_default();
-    let score = format!("score {:.4}{p}", scored.score.value);
+    let value = scored.score.value;
+    let score =
+        if value < 1e4 { format!("score {value:.4}{p}") } else { format!("score {value:.2e}{p}") };
     let most = bands.first().map(|band| match band.times_normal {
         _ if !band.is_reason() => "; no band has more error than normal".to_owned(),
         Some(times) => {

@@ -248,12 +248,6 @@ impl Beam {
         of_member().unwrap_or(view)
     }
 
-    /// Whether members have views of their own, one after the other.
-    pub fn has_stacked_views(&self) -> bool {
-        let members = self.settings.ensemble.as_ref().map(|ensemble| ensemble.members.as_slice());
-        members.unwrap_or_default().iter().any(|member| !member.views.is_empty())
-    }
-
     /// Whether a memory without some references has other maps, exponents or standardisation than
     /// the whole, so that its scores need a fit of its own.
     pub(super) fn needs_refits(&self) -> bool {

@@ -8,7 +8,7 @@ use std::{
 use auscult::{View, explain::BandReason, features::Axis};
 use auscult_page::svg::{Picture, shape, text};
 
-use super::{CLIPS_FROM, WIDTH, clip_axis, close, column_centre, column_width, open};
+use super::{CLIPS_FROM, CLIPS_TO, WIDTH, clip_axis, close, column_centre, column_width, open};
 use crate::{
     ReportClip,
     bands::{band_name, furthest, reason_name},
@@ -22,8 +22,8 @@ pub(crate) struct HeatMap<'a> {
     /// Positions of the bands, in order along the axis.
     pub(crate) bands: &'a [Range<usize>],
     pub(crate) axis: &'a Axis,
-    /// Whether bands are those of members with views of their own.
-    pub(crate) is_stacked: bool,
+    /// Bands that belong together and what they are called: members with views of their own.
+    pub(crate) groups: &'a [(Range<usize>, String)],
 }
 
 /// The colour steps: each starts at the second value, in times its normal distance, and the
@@ -65,10 +65,10 @@ impl Display for HeatMap<'_> {
         )?;
         for (index, &view) in self.views.iter().enumerate() {
             let top = TOP + view_height * index as f64;
-            let name = if self.is_stacked {
-                "By member".to_owned()
-            } else {
+            let name = if self.groups.is_empty() {
                 format!("Seen {}", view_phrase(view))
+            } else {
+                "By member".to_owned()
             };
             text(out, "view-name start", (CLIPS_FROM, top + 16.0), &name)?;
             self.write_view(out, view, top + VIEW_NAME_HEIGHT)?;
@@ -95,6 +95,11 @@ impl HeatMap<'_> {
         for (band, positions) in self.bands.iter().enumerate().step_by(label_step) {
             let y = self.row_top(band, top) + height / 2.0 + 4.0;
             text(out, "tick end", (CLIPS_FROM - 8.0, y), &band_name(self.axis, positions))?;
+        }
+        for (bands, name) in self.groups {
+            let last = self.row_top(bands.end.saturating_sub(1), top);
+            let middle = f64::midpoint(last, self.row_top(bands.start, top) + height) + 4.0;
+            text(out, "tick start", (CLIPS_TO + 8.0, middle), name)?;
         }
         // One path a step keeps the page small however many cells there are.
         let mut paths: [String; STEPS.len()] = Default::default();
@@ -211,7 +216,7 @@ mod tests {
             views: &[View::Mean, View::Max],
             bands,
             axis: sample.front_end.axis(),
-            is_stacked: false,
+            groups: &[],
         };
         let svg = chart.to_string();
         assert_eq!(svg.matches("class=\"tooltip\"").count(), sample.clips.len());
@@ -241,7 +246,7 @@ mod tests {
         let svg = chart.to_string();
         assert!(svg.contains("heat-unknown") && svg.contains(">2\u{2013}3</text>"));
         assert_well_formed(&svg);
-        let nothing = HeatMap { clips: &[], views: &[], bands: &[], axis: &axis, is_stacked };
+        let nothing = HeatMap { clips: &[], views: &[], bands: &[], axis: &axis, groups: &[] };
         assert_well_formed(&nothing.to_string());
     }
 }

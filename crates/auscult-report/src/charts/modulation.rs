@@ -33,7 +33,7 @@ pub(crate) struct ModulationMap<'a> {
 const TOP: f64 = 30.0;
 const BOTTOM: f64 = 222.0;
 const HEIGHT: f64 = 286.0;
-const FROM: f64 = 100.0;
+const FROM: f64 = 128.0;
 const TO: f64 = 890.0;
 
 /// The brightest colour: ten times the normal modulation.

@@ -1,8 +1,11 @@
 //! All clips at a glance: over time, among normal clips, and by band.
 
-use std::fmt::{self, Formatter};
+use std::{
+    fmt::{self, Formatter},
+    ops::Range,
+};
 
-use auscult::Verdict;
+use auscult::{Beam, Verdict, View};
 
 use crate::{
     charts::{HeatMap, Histogram, STEPS, Timeline},
@@ -101,12 +104,13 @@ fn write_heat_map(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
         writeln!(out, "<p class=\"missing\">No clip of this report is explained.</p>\n</section>")?;
         return Ok(());
     }
+    let groups = members(beam);
     let chart = HeatMap {
         clips: &page.input.clips,
         views: &beam.settings().views,
         bands: beam.layout().bands(),
         axis: page.input.axis,
-        is_stacked: beam.has_stacked_views(),
+        groups: &groups,
     };
     write!(out, "<figure>\n{chart}<figcaption><ul class=\"legend\">")?;
     for (step, (name, _)) in STEPS.iter().enumerate() {
@@ -120,4 +124,23 @@ fn write_heat_map(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
         "<li><span class=\"swatch heat-unknown\" aria-hidden=\"true\"></span> unknown</li></ul>\
          </figcaption>\n</figure>\n</section>\n"
     )
+}
+
+/// The bands of each view of each member, where members have views of their own.
+fn members(beam: &Beam) -> Vec<(Range<usize>, String)> {
+    let mut groups: Vec<(Range<usize>, String)> = Vec::new();
+    for band in 0..beam.layout().bands().len() {
+        let Some(member) = beam.member_of(band).filter(|member| !member.views.is_empty()) else {
+            return Vec::new();
+        };
+        let name = match beam.view_of(View::Mean, band) {
+            View::Max => format!("{}, loudest", member.name),
+            View::Mean => member.name.clone(),
+        };
+        match groups.last_mut() {
+            Some((bands, last)) if *last == name => bands.end = band + 1,
+            _ => groups.push((band..band + 1, name)),
+        }
+    }
+    groups
 }
