@@ -240,9 +240,9 @@ mod tests {
     fn clips_without_explanation_have_unknown_cells() {
         let clips = [clip_with(1.0, Verdict::Normal)];
         let axis = Axis::other(4);
-        let is_stacked = false;
-        let bands = &[0..2, 2..4];
-        let chart = HeatMap { clips: &clips, views: &[View::Mean], bands, axis: &axis, is_stacked };
+        let (bands, groups) = (&[0..2, 2..4], &[(0..2, "a member".to_owned())]);
+        let chart = HeatMap { clips: &clips, views: &[View::Mean], bands, axis: &axis, groups };
+        assert!(chart.to_string().contains(">a member</text>"));
         let svg = chart.to_string();
         assert!(svg.contains("heat-unknown") && svg.contains(">2\u{2013}3</text>"));
         assert_well_formed(&svg);

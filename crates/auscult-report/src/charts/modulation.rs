@@ -23,6 +23,8 @@ use crate::{ReportSound, encode::png_address, text::hertz};
 pub(crate) struct ModulationMap<'a> {
     /// Unique on the page.
     pub(crate) id: &'a str,
+    /// What the clip is called.
+    label: &'a str,
     /// The lines that differ most, of the explanation.
     lines: &'a [ModulationDifference],
     axis: Axis,
@@ -43,7 +45,7 @@ impl<'a> ModulationMap<'a> {
     /// The picture of a clip whose explanation has modulations; `None` without them, or without a
     /// normal clip to compare with.
     pub(crate) fn of(
-        id: &'a str,
+        (id, label): (&'a str, &'a str),
         sound: &ReportSound,
         explanation: Option<&'a Explanation>,
     ) -> Option<Self> {
@@ -56,7 +58,7 @@ impl<'a> ModulationMap<'a> {
         let front_end = settings.build(length).ok()?;
         let [clip, normal] = [&sound.samples, nearest].map(|samples| vector(&*front_end, samples));
         let growth = clip?.into_iter().zip(normal?).map(|(clip, normal)| growth(clip, normal));
-        Some(Self { id, lines, growth: growth.collect(), axis: front_end.axis().clone() })
+        Some(Self { id, label, lines, growth: growth.collect(), axis: front_end.axis().clone() })
     }
 
     /// The carriers and how many rates each has.
@@ -115,9 +117,9 @@ impl Display for ModulationMap<'_> {
         } else {
             format!("Marked lines: {}.", grown.join("; "))
         };
-        let title = "How fast which part of the spectrum beats, against the closest normal clip";
+        let title = format!("How fast which part of the spectrum beats in {}", self.label);
         let size = (WIDTH, HEIGHT);
-        open(out, Picture { id: self.id, role: "img", size, title, details: &details })?;
+        open(out, Picture { id: self.id, role: "img", size, title: &title, details: &details })?;
         let name = "Modulation that grew, over the closest normal clip";
         text(out, "panel-name start", (FROM, TOP - 10.0), name)?;
         let cell =

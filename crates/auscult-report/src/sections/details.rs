@@ -116,7 +116,7 @@ fn write_modulation(
     (clip, sound): (&ReportClip<'_>, &ReportSound),
 ) -> fmt::Result {
     let id = format!("clip-{position}-modulation");
-    let Some(chart) = ModulationMap::of(&id, sound, clip.explanation.as_ref()) else {
+    let Some(chart) = ModulationMap::of((&id, &clip.path), sound, clip.explanation.as_ref()) else {
         return Ok(());
     };
     writeln!(
