@@ -176,6 +176,18 @@ impl MemberSpec {
         };
         let (key, value) = (key.trim(), value.trim());
         let own = self.options.get_or_insert_default();
+        let is_known = match key {
+            "convention" => self.convention.is_some(),
+            "views" => own.views.is_some(),
+            "bands" => own.bands.is_some(),
+            "metric" => own.metric.is_some(),
+            "neighbours" => own.neighbours.is_some() || self.normalisation.is_some(),
+            "exponent" => own.exponent.is_some(),
+            _ => false,
+        };
+        if is_known {
+            return Err(wrong(format!("{key} is said twice; leave one out")));
+        }
         let of_core = |error: auscult_core::Error| wrong(error.to_string());
         match key {
             "convention" => self.convention = Some(value.to_owned()),
@@ -207,11 +219,15 @@ impl FromStr for MemberSpec {
             Some((head, rest)) => match rest.strip_suffix(')') {
                 Some(options) if !options.contains(['(', ')']) => (head, Some(options)),
                 _ => {
-                    let (member, reason) = (text.to_owned(), "a parenthesis is missing".to_owned());
-                    return Err(Error::Member { member, reason });
+                    let reason = "parentheses stand once, at the end, with options between commas";
+                    return Err(Error::Member {
+                        member: text.to_owned(),
+                        reason: reason.to_owned(),
+                    });
                 }
             },
         };
+        let head = head.trim();
         let (head, normalisation) = match head.split_once(FORM_SEPARATOR) {
             Some((rest, form)) => (rest, Some(form.parse()?)),
             None => (head, None),
@@ -357,7 +373,10 @@ mod tests {
     #[test]
     fn mistakes_are_named() {
         for (text, expected) in [
-            ("ced(metric=scaled", "ced(metric=scaled: a parenthesis is missing"),
+            ("ced(metric=scaled", "ced(metric=scaled: parentheses stand once, at the end"),
+            ("ced(exponent=auto,exponent=1)", "ced: exponent is said twice"),
+            ("log-mel:dcase(convention=s15)", "log-mel: convention is said twice"),
+            ("ced@raw(neighbours=3)", "ced: neighbours is said twice"),
             ("ced(metric)", "ced: \"metric\" has no value; write key=value"),
             ("ced(metric=red)", "ced: unknown metric \"red\""),
             ("ced(colour=red)", "ced: unknown option \"colour\"; known: convention, views"),

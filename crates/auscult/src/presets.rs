@@ -75,7 +75,7 @@ impl Preset {
         let seconds = length.samples() as f64 / f64::from(rate);
         let obstacle = |member: &str| match member {
             MODULATION if seconds < FEWEST_MODULATION_SECONDS => Some(format!(
-                "modulation, which needs clips of {FEWEST_MODULATION_SECONDS} s (these have {seconds} s)"
+                "modulation, which needs clips of at least {FEWEST_MODULATION_SECONDS} s (these have {seconds} s)"
             )),
             CED if rate != CED_SAMPLE_RATE => {
                 Some(format!("ced, which needs {CED_SAMPLE_RATE} Hz (here it is {rate} Hz)"))
@@ -92,7 +92,7 @@ impl Preset {
             members.clone().filter(|member| obstacle(member).is_none()).collect();
         let missing: Vec<String> = members.filter_map(obstacle).collect();
         let note = (!missing.is_empty())
-            .then(|| format!("preset {self} goes without {}", missing.join(" and without ")));
+            .then(|| format!("preset {self} goes without {}", missing.join(", and without ")));
         (FrontEndSpec::of(usable.join("+")), note)
     }
 
@@ -119,8 +119,9 @@ impl Preset {
         let length = settings.clip.check().ok()?;
         let members = |preset: Self| preset.spec(length).0.members().map_or(0, |all| all.len());
         let own = settings.front_end.members().map_or(1, |members| members.len());
-        let candidates = Self::ALL.iter().filter(|&&preset| members(preset) == own);
-        candidates.into_iter().find_map(|&preset| {
+        // Where clips cannot have all members two presets may be the same: then it is the smaller one.
+        let candidates = [Self::Fast, Self::Best, Self::Paper].into_iter();
+        candidates.filter(|&preset| members(preset) == own).find_map(|preset| {
             let (front_end, detector, _) = preset.build(front_ends, length).ok()?;
             if front_end.identity() != settings.front_end {
                 return None;

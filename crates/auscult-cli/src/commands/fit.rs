@@ -80,7 +80,7 @@ fn print(machine: &Machine, arguments: &FitArguments, context: &Context) -> anyh
     let model = machine.model();
     promise::warn(model, printer);
     let (neighbours, others) = (model.settings().detector.neighbours, model.references().len() - 1);
-    if neighbours > others {
+    if neighbours > others && model.settings().detector.ensemble.is_none() {
         printer.note(format!(
             "--neighbours {neighbours}: there are only {others} others, all are used"
         ));

@@ -6,7 +6,7 @@ use auscult::{ClipSettings, FrontEndChoice, Learn, LearnMethod, Sources};
 use crate::{
     args::{FitArguments, InputArguments, MethodName, VisitArguments},
     context::Context,
-    options::{front_end::rules, network, presets, settings_file},
+    options::{front_end::rules, network, presets, settings_file, unused::refuse},
 };
 
 /// The recordings that were named, with the visit and domain that all of them have.
@@ -62,6 +62,13 @@ pub(crate) fn learn(arguments: &FitArguments, context: &Context) -> anyhow::Resu
         return presets::apply(learn, comparing);
     }
     let spec = front_end.spec();
+    if let [only] = spec.members()?.as_slice()
+        && only.options.is_some()
+    {
+        let why = "belongs in the parentheses of --front-end, where the others stand";
+        refuse(&[("--method", comparing.method.is_some())], why)?;
+        refuse(&comparing.given(), why)?;
+    }
     let made = front_end.build_spec(&spec, clip, &context.front_ends)?;
     let usual = context.front_ends.usual_detector(&spec, &*made)?;
     let detector = comparing.detector_from(&usual, &*made)?;

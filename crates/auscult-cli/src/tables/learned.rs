@@ -19,6 +19,9 @@ pub(crate) struct LearnedTable {
     /// The preset, if it is one.
     preset: Option<Preset>,
     clip_seconds: f64,
+    /// Whether these clips can have every member of every preset.
+    #[serde(skip)]
+    has_all_members: bool,
     /// The members of an ensemble, with their forms.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     members: Vec<String>,
@@ -69,6 +72,11 @@ impl LearnedTable {
         Self {
             preset: preset.filter(|found| found.differs.is_empty()).map(|found| found.preset),
             clip_seconds: model.settings().clip.seconds,
+            has_all_members: model
+                .settings()
+                .clip
+                .check()
+                .is_ok_and(|length| Preset::Best.spec(length).1.is_none()),
             left_out,
             model: path.display().to_string(),
             front_end: model.settings().front_end.to_string(),
@@ -96,7 +104,12 @@ impl fmt::Display for LearnedTable {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(formatter, "model       {}", self.model)?;
         if let Some(preset) = self.preset {
-            writeln!(formatter, "preset      {preset}{}", alternative(preset))?;
+            let has_choice = self.has_all_members;
+            writeln!(
+                formatter,
+                "preset      {preset}{}",
+                if has_choice { alternative(preset) } else { "" }
+            )?;
         }
         writeln!(formatter, "front end   {}, {}", self.front_end, count(self.bands, "band"))?;
         if !self.members.is_empty() {

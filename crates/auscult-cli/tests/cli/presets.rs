@@ -125,7 +125,8 @@ fn a_preset_its_text_and_a_protocol_are_the_same_system() {
 #[test]
 fn short_clips_go_without_the_modulation_spectrum_and_the_note_says_so() {
     let sandbox = with_folder();
-    let note = "preset fast goes without modulation, which needs clips of 1 s (these have 0.5 s)";
+    let note =
+        "preset fast goes without modulation, which needs clips of at least 1 s (these have 0.5 s)";
     let line = "bench eval --data data --dataset folder --clip-seconds 0.5 --preset fast --json";
     let found = json(&sandbox.run(line).exits(0).says(note).stdout);
     assert_eq!(found["front_end"]["name"], "log-mel");

@@ -156,6 +156,9 @@ pub(crate) struct Standardisation {
 /// The score of a clip that equals a reference; its logarithm must be finite.
 const SMALLEST_SCORE: f64 = 1e-12;
 
+/// Further away is as far as this: the score stays a number.
+const MOST_DEVIATIONS: f64 = 300.0;
+
 /// What is added to scores whose spread over visits is known, to the same end.
 const SCORE_FLOOR: f64 = 1e-9;
 
@@ -213,6 +216,6 @@ impl EnsembleSettings {
     ) -> f64 {
         let standardised =
             scores.zip(standardisation).map(|(score, by)| by.apply(score, self.standardise));
-        self.combine.over(standardised).exp()
+        self.combine.over(standardised).clamp(-MOST_DEVIATIONS, MOST_DEVIATIONS).exp()
     }
 }

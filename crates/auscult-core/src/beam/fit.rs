@@ -81,21 +81,19 @@ impl Beam {
         (BandFit { scales: scales.into_whole(), exponent, divisor, typical }, left_out)
     }
 
-    /// Fits what another memory is scored by: its own scales and exponent, with a divisor from
-    /// elsewhere.
+    /// Fits what clips are compared by: scales and exponent, without a unit for the band.
     pub(super) fn fit_band_to_compare(
         &self,
         band: &BandMemory,
         matrix: &[f32],
         rule: BandRule,
-        divisor: f64,
         buffers: &Buffers,
     ) -> BandFit {
         let distances = BandPairs::new(band, matrix, self.layout.axis_len(), buffers);
         let clips = Groups::clips(distances.len());
         let scales = LocalScales::compute(&distances, rule.neighbours, clips.members());
         let exponent = exponent_of(rule, &distances, &scales);
-        BandFit { scales: scales.into_whole(), exponent, divisor, typical: f64::NAN }
+        BandFit { scales: scales.into_whole(), exponent, divisor: 1.0, typical: f64::NAN }
     }
 
     /// The exponent and divisor of a band, from single clips left out.

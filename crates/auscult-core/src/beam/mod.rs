@@ -50,7 +50,7 @@ impl Beam {
         }
         parallel::within(|| {
             if self.needs_refits() {
-                self.fit_with_refits(references, groups)
+                self.fit_with_refits(&references, groups)
             } else {
                 self.fit_at_once(references, groups)
             }
@@ -64,7 +64,7 @@ impl Beam {
     /// As [`Beam::fit`].
     pub fn fit_for_scoring(&self, references: References) -> Result<FittedBeam> {
         if self.needs_refits() {
-            parallel::within(|| self.fit_standardised(references))
+            parallel::within(|| self.fit_standardised(&references))
         } else {
             self.fit(references)
         }

@@ -125,7 +125,9 @@ mod tests {
     fn short_clips_go_without_the_modulation_spectrum() {
         let (short, note) = system("preset = 'fast'").for_clips(length(0.5));
         assert_eq!(short.front_end, "log-mel(convention=dcase,exponent=auto)");
-        assert!(note.unwrap().contains("goes without modulation, which needs clips of 1 s"));
+        assert!(
+            note.unwrap().contains("goes without modulation, which needs clips of at least 1 s")
+        );
         assert_eq!(system("preset = 'fast'").for_clips(length(2.0)).1, None);
     }
 }
