@@ -372,7 +372,7 @@ mod tests {
             ),
             (
                 "front_end = 'mfcc(neighbours=3'",
-                "\"x\": mfcc(neighbours=3: a parenthesis is missing",
+                "\"x\": mfcc(neighbours=3: parentheses stand once",
             ),
             (
                 "front_ends = [{ front_end = 'mfcc' }]\nfront_end = 'ced'",
