@@ -370,10 +370,7 @@ mod tests {
                 "front_end = 'mfcc(neighbours=3)'\nback_end = 'genrep'",
                 "options in parentheses have no effect on back_end = \"genrep\"",
             ),
-            (
-                "front_end = 'mfcc(neighbours=3'",
-                "\"x\": mfcc(neighbours=3: parentheses stand once",
-            ),
+            ("front_end = 'mfcc(neighbours=3'", "\"x\": mfcc(neighbours=3: parentheses stand once"),
             (
                 "front_ends = [{ front_end = 'mfcc' }]\nfront_end = 'ced'",
                 "front_end cannot be given beside front_ends",
