@@ -70,7 +70,7 @@ const SETTINGS: &str = "settings.json";
 
 /// Fine-tunes an encoder to distinguish the labels of clips.
 ///
-/// The folder gets `settings.json`, `curve.csv`, `curve.svg`, `checkpoint.safetensors` every so many
+/// The folder gets `settings.json`, `curve.csv`, `curve.svg`, `checkpoint.safetensors` every few
 /// steps, and at the end `encoder.safetensors`. If it has a checkpoint of the same run, the run goes
 /// on from there, with the same numbers as if it had never been stopped: what is drawn by chance
 /// depends on the seed and the step only. Every clip is read before the first step. `watch` may stop the run, which

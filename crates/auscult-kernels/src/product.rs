@@ -50,7 +50,7 @@ pub enum Epilogue<'a> {
     },
 }
 
-/// Inputs multiplied before the next row block: a panel pair of so many stays in the second cache.
+/// Inputs multiplied before the next row block: a panel pair of this many stays in the second cache.
 const DEPTH: usize = 512;
 
 /// Multiplies `left` by `right` into `out`.

@@ -13,7 +13,7 @@ pub(crate) struct Spectrogram {
     pub(crate) decibels: Vec<f32>,
 }
 
-/// At most so many cells; finer detail cannot be seen at the size of the picture.
+/// At most this many cells; finer detail cannot be seen at the size of the picture.
 const MOST_COLUMNS: usize = 300;
 const MOST_ROWS: usize = 128;
 

@@ -44,7 +44,7 @@ const TO: f64 = 890.0;
 const GAP: f64 = 22.0;
 const LEVELS_WIDTH: f64 = 200.0;
 
-/// From so many times its normal distance on, a band is marked; the sentences of an explanation
+/// From this many times its normal distance on, a band is marked; the sentences of an explanation
 /// start there too.
 const DEVIATING: f64 = 1.5;
 

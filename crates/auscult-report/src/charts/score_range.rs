@@ -9,7 +9,7 @@ pub(crate) struct ScoreRange {
     values: (f64, f64),
 }
 
-/// From so many times the median on, the highest score would squeeze the others on an even scale.
+/// From this many times the median on, the highest score would squeeze the others on an even scale.
 const WIDE: f64 = 8.0;
 
 /// Scores beyond this are drawn at the end of the scale, as infinite ones are.

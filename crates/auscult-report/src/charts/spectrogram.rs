@@ -17,7 +17,7 @@ use crate::{
     spectrum::Spectrogram,
 };
 
-/// The colours span so many decibels below the loudest cell.
+/// The colours span this many decibels below the loudest cell.
 pub(super) const SPAN_DECIBELS: f32 = 70.0;
 
 /// A panel from one place to another across the page.

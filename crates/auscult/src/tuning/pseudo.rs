@@ -65,7 +65,7 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum Change {
-    /// The band of another clip, so many decibels louder.
+    /// The band of another clip, louder by this many decibels.
     BandMix {
         /// Lower edge of the band.
         low_hertz: f64,
@@ -74,12 +74,12 @@ pub enum Change {
         /// Gain of the other clip's band.
         decibels: f64,
     },
-    /// Gain that grows by so many decibels an octave, 0 at 1 kHz, 18 at most.
+    /// Gain that grows by this many decibels an octave, 0 at 1 kHz, 18 at most.
     Tilt {
         /// Positive makes the clip brighter.
         decibels_per_octave: f64,
     },
-    /// A sine so many decibels above the third of an octave around it.
+    /// A sine this many decibels above the third of an octave around it.
     Peak {
         /// Its frequency.
         hertz: f64,
@@ -109,7 +109,7 @@ pub enum Change {
     },
 }
 
-/// Each kind has so many strengths; clips go through them in turn.
+/// Each kind has this many strengths; clips go through them in turn.
 pub const STRENGTHS: usize = 3;
 
 /// Frequencies are drawn from here up to 0.4 times the sample rate.

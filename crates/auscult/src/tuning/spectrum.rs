@@ -52,7 +52,7 @@ impl Spectrum {
         }
     }
 
-    /// Moves everything up (or down) by so many hertz; what leaves the axis is gone.
+    /// Moves everything up (or down) by this many hertz; what leaves the axis is gone.
     pub(crate) fn shift(&mut self, hertz: f64) {
         let by = (hertz.abs() * self.len as f64 / self.sample_rate).round() as usize;
         let by = by.min(self.bins.len());

@@ -48,7 +48,7 @@ const FEWEST_CLIPS: usize = 4;
 /// One memory is fitted for each fold.
 const MOST_FOLDS: usize = 10;
 
-/// From so many groups on, a fold has two of them.
+/// From this many groups on, a fold has two of them.
 const GROUPS_FOR_PAIRS: usize = 6;
 
 /// A clip that should score high, and the memory it is scored against.
