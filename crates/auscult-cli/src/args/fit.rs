@@ -26,7 +26,7 @@ pub(crate) struct FitArguments {
     pub(crate) output: PathBuf,
 
     /// What is compared and how, under one name. best: log-mel, modulation spectrum and the encoder
-    /// ced; finds most. fast: the same without ced, thirty times cheaper. paper: log-mel with the
+    /// ced; finds most. fast: the same without ced, ten times cheaper. paper: log-mel with the
     /// paper's values. best if neither this nor a front end, method or settings are given.
     #[arg(long, value_name = "best|fast|paper", help_heading = None)]
     pub(crate) preset: Option<Preset>,

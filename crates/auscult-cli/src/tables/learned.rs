@@ -154,9 +154,9 @@ impl fmt::Display for LearnedTable {
 /// What another preset would cost and lose, measured in docs/detection.md.
 fn alternative(preset: Preset) -> &'static str {
     match preset {
-        Preset::Best => "; --preset fast costs a thirtieth and detects 3 of 100 points worse",
+        Preset::Best => "; --preset fast costs a tenth and detects 3 of 100 points worse",
         Preset::Fast => {
-            "; --preset best costs thirty times as much and detects 3 of 100 points better"
+            "; --preset best costs ten times as much and detects 3 of 100 points better"
         }
         _ => "; --preset best costs more and detects 14 of 100 points better",
     }

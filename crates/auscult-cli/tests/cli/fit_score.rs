@@ -44,8 +44,7 @@ fn without_options_a_machine_is_learnt_by_the_best_preset() {
     let sandbox = Sandbox::with_recordings();
     sandbox.record("faulty", 4..5, 1);
     let ran = sandbox.run("fit normal -o best.auscult --clip-seconds 1").exits(0);
-    let note =
-        "preset      best; --preset fast costs a thirtieth and detects 3 of 100 points worse";
+    let note = "preset      best; --preset fast costs a tenth and detects 3 of 100 points worse";
     assert!(ran.stdout.contains(note), "{ran:#?}");
     let members = "members     log-mel + modulation + ced";
     assert!(ran.stdout.contains(members), "{ran:#?}");

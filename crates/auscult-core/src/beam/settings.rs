@@ -147,17 +147,7 @@ impl BeamSettings {
         if self.ensemble.is_some() {
             return self;
         }
-        let only = MemberSettings {
-            name: String::new(),
-            positions: axis_len,
-            bands: self.bands,
-            start: None,
-            normalisation: None,
-            views: Vec::new(),
-            metric: None,
-            neighbours: None,
-            exponent: None,
-        };
+        let only = MemberSettings::of(String::new(), axis_len, self.bands);
         let standardise = Standardise::OtherVisits;
         let ensemble =
             EnsembleSettings { members: vec![only], combine: Combine::Mean, standardise };

@@ -73,10 +73,15 @@ pub const FORM_SEPARATOR: char = '@';
 impl MemberSettings {
     /// A member with all of a front end's axis, cut and compared as usual.
     pub(crate) fn whole(name: String, front_end: &dyn FrontEnd) -> Self {
+        Self::of(name, front_end.axis().len(), front_end.default_bands())
+    }
+
+    /// A member with these positions and bands, compared as usual.
+    pub(crate) fn of(name: String, positions: usize, bands: BandSettings) -> Self {
         Self {
             name,
-            positions: front_end.axis().len(),
-            bands: front_end.default_bands(),
+            positions,
+            bands,
             start: None,
             normalisation: None,
             views: Vec::new(),
