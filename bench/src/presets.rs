@@ -6,7 +6,7 @@ use anyhow::Result;
 use auscult_core::{
     BeamSettings, ClipSettings, ClipVectors, DensityExponent, FrontEnd, FrontEndSettings, Method,
     Metric, Provenance, References,
-    features::{MemberForms, MemberOptions},
+    features::{MemberFrontEnd, MemberOptions},
 };
 use auscult_testing::{ClipRecipe, Machine};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ fn front_end() -> Result<Arc<dyn FrontEnd>> {
         let views = front_end.views().to_vec();
         Ok((front_end, MemberOptions { views, bands: None, metric, neighbours, exponent }))
     };
-    Ok(MemberForms::stack(vec![
+    Ok(MemberFrontEnd::stack(vec![
         member("log-mel", Some("dcase"), Metric::Cosine, 1, DensityExponent::Auto)?,
         member("modulation", None, Metric::Scaled, 3, DensityExponent::default())?,
     ])?)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use auscult_core::{
     BeamSettings, ClipSettings, ClipVectors, Combine, Explanation, FrontEnd, Method, Model,
     ModelSettings, Provenance, References, View,
-    features::{Ensemble, FrontEndSettings, FrontEnds, MemberForms, Normalisation},
+    features::{Ensemble, FrontEndSettings, FrontEnds, MemberFrontEnd, Normalisation},
 };
 
 const CLIP: ClipSettings = ClipSettings { sample_rate: 16_000, seconds: 0.5 };
@@ -131,7 +131,7 @@ fn members_of_one_name_are_told_by_their_forms() {
         let settings = FrontEndSettings::named("mfcc", Some(convention)).unwrap();
         (settings.build(CLIP.check().unwrap()).unwrap(), None)
     };
-    let front_end = MemberForms::join(vec![mfcc("kaldi"), mfcc("librosa")]).unwrap();
+    let front_end = MemberFrontEnd::join(vec![mfcc("kaldi"), mfcc("librosa")]).unwrap();
     let model = model(&*front_end, 0..8, Combine::Mean);
     let clip = vectors(&*front_end, &sound(99, 0.3));
     let scored = model.score(&clip).unwrap();
@@ -169,7 +169,7 @@ fn four() -> Arc<dyn FrontEnd> {
     let forms = [Some(Normalisation::Raw), Some(Normalisation::Density)];
     let members =
         ["log-mel", "mfcc"].into_iter().flat_map(|name| forms.map(|form| (member(name), form)));
-    MemberForms::join(members.collect()).unwrap()
+    MemberFrontEnd::join(members.collect()).unwrap()
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn the_forms_of_one_front_end_share_its_vectors() {
     assert_eq!(four().identity(), both().identity());
     assert_eq!(four().axis(), both().axis());
     let mfcc = [Some(Normalisation::Raw), None].map(|form| (member("mfcc"), form));
-    let forms = MemberForms::join(mfcc.to_vec()).unwrap();
+    let forms = MemberFrontEnd::join(mfcc.to_vec()).unwrap();
     assert_eq!(forms.identity(), member("mfcc").identity());
     assert_eq!(forms.axis().len(), 90);
 }
@@ -226,7 +226,7 @@ fn forms_survive_the_model_file_and_grow_and_shrink() {
 #[test]
 fn forms_that_are_the_same_are_refused() {
     let forms = |forms: [Option<Normalisation>; 2]| {
-        MemberForms::join(forms.map(|form| (member("mfcc"), form)).to_vec())
+        MemberFrontEnd::join(forms.map(|form| (member("mfcc"), form)).to_vec())
     };
     let raw = Some(Normalisation::Raw);
     let error = forms([raw, raw]).unwrap_err().to_string();

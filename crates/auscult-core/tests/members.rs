@@ -9,7 +9,7 @@ use auscult_core::{
     FittedBeam, FrontEndSettings, Groups, Metric, Model, ModelSettings, Provenance, References,
     View,
     beam::{EnsembleSettings, Standardise},
-    features::{MemberForms, MemberOptions, MemberSettings},
+    features::{MemberFrontEnd, MemberOptions, MemberSettings},
 };
 use auscult_testing::golden;
 use serde_json::Value;
@@ -206,7 +206,7 @@ fn stacked_front_ends_give_every_view_its_place() {
         exponent: DensityExponent::default(),
     };
     let (log_mel, lpc) = (front_end("log-mel"), front_end("lpc"));
-    let stacked = MemberForms::stack(vec![
+    let stacked = MemberFrontEnd::stack(vec![
         (Arc::clone(&log_mel), options(&[View::Mean, View::Max])),
         (Arc::clone(&lpc), options(&[View::Mean])),
     ])
@@ -227,7 +227,7 @@ fn stacked_front_ends_give_every_view_its_place() {
     let identity = stacked.identity();
     let again = auscult_core::features::FrontEnds::built_in().build(&identity, length).unwrap();
     assert_eq!(again.identity(), identity);
-    let missing = MemberForms::stack(vec![
+    let missing = MemberFrontEnd::stack(vec![
         (log_mel, options(&[View::Mean])),
         (lpc, options(&[View::Mean, View::Max])),
     ]);

@@ -6,8 +6,16 @@ use auscult_core::{
     ClipLength, FrontEnd,
     features::{LogMel, LogMelConvention, LogMelSettings},
 };
+use auscult_kernels::Isa;
+use serde_json::Value;
 
-use crate::{Checkpoint, Precision, Result, ced, eat, patches::SIDE, weights::no_aliases};
+use crate::{
+    Checkpoint, Precision, Result, beats, ced, eat,
+    embedding::Embedding,
+    patches::SIDE,
+    transformer::Transformer,
+    weights::{Weights, no_aliases},
+};
 
 /// The kinds of encoder this crate runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,6 +28,9 @@ pub enum Architecture {
     /// CED: consistent ensemble distillation (Dinkel et al. 2023).
     Ced,
 }
+
+/// Reads what stands before the blocks, and the blocks.
+type Load = fn(&mut Weights<'_>, Option<&Value>, Isa) -> Result<(Box<dyn Embedding>, Transformer)>;
 
 /// What is the same for every encoder of a kind.
 struct Facts {
@@ -35,11 +46,14 @@ struct Facts {
     tensor: &'static str,
     /// Other names of a tensor in files of the authors.
     aliases: fn(&str) -> Vec<String>,
+    load: Load,
     has_class_token: bool,
     /// Whether the normalisation after the last block is a layer of its own.
     has_last_normalisation: bool,
     /// The layer that is taken by default; the last block if there are fewer.
     default_layer: usize,
+    /// What linear layers are computed in by default.
+    default_precision: Precision,
     /// Depth, width and name of the released sizes.
     sizes: &'static [(usize, usize, &'static str)],
 }
@@ -52,9 +66,11 @@ const BEATS: Facts = Facts {
     log_mel: Some(LogMelConvention::BeatsInput),
     tensor: "patch_embedding.weight",
     aliases: no_aliases,
+    load: beats::load,
     has_class_token: false,
     has_last_normalisation: false,
     default_layer: usize::MAX,
+    default_precision: Precision::F32,
     sizes: &[(12, 768, "beats")],
 };
 
@@ -66,9 +82,11 @@ const EAT: Facts = Facts {
     log_mel: Some(LogMelConvention::EatInput),
     tensor: "model.local_encoder.proj.weight",
     aliases: eat::aliases,
+    load: eat::load,
     has_class_token: true,
     has_last_normalisation: false,
     default_layer: usize::MAX,
+    default_precision: Precision::F32,
     sizes: &[(12, 768, "eat-base"), (24, 1024, "eat-large")],
 };
 
@@ -80,9 +98,12 @@ const CED: Facts = Facts {
     log_mel: None,
     tensor: "encoder.time_pos_embed",
     aliases: ced::aliases,
+    load: ced::load,
     has_class_token: false,
     has_last_normalisation: true,
     default_layer: 8,
+    // It does not change the AUC (results/encoders/ced.md).
+    default_precision: Precision::Int16,
     sizes: &[
         (12, 192, "ced-tiny"),
         (12, 256, "ced-mini"),
@@ -141,13 +162,9 @@ impl Architecture {
         depth.min(self.facts().default_layer)
     }
 
-    /// What its linear layers are computed in if nothing is said: int16 for CED, whose AUC it does
-    /// not change (`results/encoders/ced.md`), f32 for the others.
+    /// What its linear layers are computed in if nothing is said: int16 for CED, f32 for the others.
     pub fn default_precision(self) -> Precision {
-        match self {
-            Self::Ced => Precision::Int16,
-            Self::Beats | Self::Eat => Precision::F32,
-        }
+        self.facts().default_precision
     }
 
     /// The one whose tensors these are.
@@ -166,9 +183,10 @@ impl Architecture {
 
     /// The lowest and highest frequency of each row of tokens, in hertz.
     pub(crate) fn row_hertz(self, length: ClipLength) -> Result<Vec<Range<f64>>> {
-        let edges = match self.log_mel(length)? {
+        let edges = match self.facts().log_mel {
             None => ced::edges(),
-            Some(input) => {
+            Some(convention) => {
+                let input = log_mel(convention, length)?;
                 let axis = input.axis();
                 let mut edges: Vec<f64> = (0..axis.len())
                     .filter_map(|bin| Some(axis.hertz(bin..bin + 1)?.start))
@@ -180,15 +198,23 @@ impl Architecture {
         Ok((0..self.rows()).map(|row| edges[row * SIDE]..edges[(row + 1) * SIDE]).collect())
     }
 
-    /// The log-mel of its input; `None` if it has its own.
-    pub(crate) fn log_mel(self, length: ClipLength) -> Result<Option<LogMel>> {
-        let plan = |convention| LogMel::new(&LogMelSettings { convention }, length);
-        Ok(self.facts().log_mel.map(plan).transpose()?)
-    }
-
     pub(crate) fn aliases(self) -> fn(&str) -> Vec<String> {
         self.facts().aliases
     }
+
+    pub(crate) fn load(
+        self,
+        weights: &mut Weights<'_>,
+        config: Option<&Value>,
+        isa: Isa,
+    ) -> Result<(Box<dyn Embedding>, Transformer)> {
+        (self.facts().load)(weights, config, isa)
+    }
+}
+
+/// The input of encoders that use one of the core's log-mels.
+pub(crate) fn log_mel(convention: LogMelConvention, length: ClipLength) -> Result<LogMel> {
+    Ok(LogMel::new(&LogMelSettings { convention }, length)?)
 }
 
 impl fmt::Display for Architecture {

@@ -1,13 +1,16 @@
 //! EAT (Chen et al. 2024): patches with fixed positions and a class token, then blocks with
 //! normalisation after them.
 
+use auscult_core::{ClipLength, Extractor, FrontEnd, features::LogMelConvention};
 use auscult_kernels::{
     Epilogue, IntegerRows, Isa, Rows, RowsMut, add_rows, layer_norm_rows, row_stride,
 };
 use serde::Deserialize;
 
 use crate::{
-    Error, Result,
+    Architecture, Error, Result, Threads,
+    architecture::log_mel,
+    embedding::{Embedding, TokenOrder},
     patches::{FeatureMap, PATCH},
     transformer::{Block, Linear, Norm, Order, Scratch, Transformer},
     weights::Weights,
@@ -51,7 +54,7 @@ pub(crate) fn load(
     weights: &mut Weights<'_>,
     config: Option<&serde_json::Value>,
     isa: Isa,
-) -> Result<(EatEmbedding, Transformer)> {
+) -> Result<(Box<dyn Embedding>, Transformer)> {
     let sizes = config;
     let config: Config = match config {
         None => Config::default(),
@@ -92,7 +95,7 @@ pub(crate) fn load(
     let order = Order::After { residual_factor: 1.0 };
     let transformer =
         Transformer { isa, width, heads, depth, order, blocks: blocks?, relative_bias: None };
-    Ok((embedding, transformer))
+    Ok((Box::new(embedding), transformer))
 }
 
 /// The sizes the tensors have.
@@ -138,15 +141,18 @@ pub(crate) fn vision_block(
     })
 }
 
-impl EatEmbedding {
-    /// Patches along time there are positions for.
-    pub(crate) fn most_columns(&self, rows: usize) -> usize {
-        self.positions.len() / self.class_token.len() / rows
+impl Embedding for EatEmbedding {
+    fn input(&self, length: ClipLength) -> Result<Box<dyn Extractor>> {
+        Ok(log_mel(LogMelConvention::EatInput, length)?.extractor())
     }
 
-    /// Puts the class token and the tokens of a map into `scratch`.
-    pub(crate) fn embed(&self, map: FeatureMap<'_>, scratch: &mut Scratch) {
-        map.patches_by_time(&mut scratch.patches);
+    /// Its last columns have no position beyond the table, which is longer than any clip.
+    fn most_columns(&self) -> Option<usize> {
+        Some(self.positions.len() / self.class_token.len() / Architecture::Eat.rows())
+    }
+
+    fn embed(&self, map: FeatureMap<'_>, scratch: &mut Scratch, _: Threads) -> TokenOrder {
+        self.patches(map, &mut scratch.patches);
         let count = map.columns() * map.rows();
         let width = self.class_token.len();
         let stride = row_stride(width);
@@ -165,9 +171,11 @@ impl EatEmbedding {
         let (norm, tokens) = (self.pre_norm.get(), &mut scratch.tokens);
         layer_norm_rows(self.isa, norm, &embedded, stride, tokens, stride);
         scratch.embedding = embedded;
+        // The class token comes before the patches.
+        TokenOrder { first: 1, ..TokenOrder::by_time(map) }
     }
 
-    pub(crate) fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         self.patch.bytes() + size_of_val(self.positions.as_slice())
     }
 }

@@ -2,33 +2,24 @@
 
 use std::fmt;
 
-use auscult_core::{ClipLength, Extractor, FrontEnd};
+use auscult_core::{ClipLength, Extractor};
 use auscult_kernels::{Isa, layer_norm_rows, row_stride};
 use serde_json::Value;
 
 use crate::{
-    Architecture, Checkpoint, Description, Error, NamedTensor, Precision, Result, Threads, beats,
-    ced,
+    Architecture, Checkpoint, Description, Error, NamedTensor, Precision, Result, Threads,
     checkpoint::described_safetensors,
-    eat,
+    embedding::{Embedding, TokenOrder},
     patches::FeatureMap,
     transformer::{Linear, Scratch, Transformer},
     weights::{Tensor, Weights},
 };
 
-/// What stands before the blocks.
-#[derive(Debug)]
-enum Embedding {
-    Beats(beats::BeatsEmbedding),
-    Eat(eat::EatEmbedding),
-    Ced(ced::CedInput, ced::CedEmbedding),
-}
-
 /// A pretrained encoder, ready to run; shared and immutable.
 #[derive(Debug)]
 pub struct Encoder {
     architecture: Architecture,
-    embedding: Embedding,
+    embedding: Box<dyn Embedding>,
     transformer: Transformer,
     precision: Precision,
     fingerprint: String,
@@ -95,20 +86,7 @@ impl Encoder {
         }
         let mut weights = limit(Weights::new(checkpoint, architecture.aliases(), precision));
         let config = checkpoint.config();
-        let (embedding, transformer) = match architecture {
-            Architecture::Beats => {
-                let (embedding, transformer) = beats::load(&mut weights, config, isa)?;
-                (Embedding::Beats(embedding), transformer)
-            }
-            Architecture::Eat => {
-                let (embedding, transformer) = eat::load(&mut weights, config, isa)?;
-                (Embedding::Eat(embedding), transformer)
-            }
-            Architecture::Ced => {
-                let (input, embedding, transformer) = ced::load(&mut weights, config, isa)?;
-                (Embedding::Ced(input, embedding), transformer)
-            }
-        };
+        let (embedding, transformer) = architecture.load(&mut weights, config, isa)?;
         let (fingerprint, tensors) = weights.finish();
         let config = config.cloned();
         Ok(Self { architecture, embedding, transformer, precision, fingerprint, tensors, config })
@@ -187,18 +165,13 @@ impl Encoder {
 
     /// Bytes the packed weights take in memory.
     pub fn weight_bytes(&self) -> usize {
-        let embedding = match &self.embedding {
-            Embedding::Beats(embedding) => embedding.bytes(),
-            Embedding::Eat(embedding) => embedding.bytes(),
-            Embedding::Ced(_, embedding) => embedding.bytes(),
-        };
         let blocks = self.transformer.blocks.iter().map(|block| {
             [&block.qkv, &block.out, &block.fc1, &block.fc2]
                 .map(Linear::bytes)
                 .iter()
                 .sum::<usize>()
         });
-        embedding + blocks.sum::<usize>()
+        self.embedding.bytes() + blocks.sum::<usize>()
     }
 
     /// What the linear layers of its blocks are computed in.
@@ -226,11 +199,9 @@ impl Encoder {
             let allowed = format!("1 to 30 seconds for {}", self.name());
             return Err(Error::setting("clip length", allowed, seconds));
         }
-        let input = match self.architecture.log_mel(length)? {
-            None => Input::Ced(ced::CedMap::default(), vec![0.0; length.samples()]),
-            Some(log_mel) => Input::LogMel(log_mel.extractor(), Vec::new()),
-        };
-        Ok(Buffers { input, scratch: Scratch::default() })
+        let input = self.embedding.input(length)?;
+        let architecture = self.architecture;
+        Ok(Buffers { architecture, input, map: Vec::new(), scratch: Scratch::default() })
     }
 
     /// Runs a clip up to the highest of `layers` and calls `sink` with each of them, in ascending
@@ -257,16 +228,11 @@ impl Encoder {
             let got = format!("{} at {at}", samples[at]);
             return Err(Error::setting("samples", "finite numbers", got));
         }
-        let Buffers { input, scratch } = buffers;
         let bins = self.architecture.bins();
-        let values = input.compute(samples, &self.embedding)?;
+        self.compute_input(samples, buffers)?;
+        let Buffers { map: values, scratch, .. } = buffers;
         let columns = values.len() / bins / crate::patches::SIDE;
-        let most = match &self.embedding {
-            Embedding::Beats(_) => columns,
-            Embedding::Eat(embedding) => embedding.most_columns(self.rows()),
-            Embedding::Ced(_, embedding) => embedding.most_columns(),
-        };
-        // EAT's last columns have no position beyond its table, which is longer than any clip.
+        let most = self.most_columns().unwrap_or(columns);
         let part = most.max(1) * crate::patches::SIDE * bins;
         for part in values.chunks(part) {
             let map = FeatureMap { values: part, bins };
@@ -309,20 +275,7 @@ impl Encoder {
         layers: &[usize],
         sink: &mut dyn FnMut(LayerTokens<'_>),
     ) {
-        let order = match &self.embedding {
-            Embedding::Beats(embedding) => {
-                embedding.embed(map, scratch, threads);
-                TokenOrder { first: 0, time: map.rows(), frequency: 1 }
-            }
-            Embedding::Eat(embedding) => {
-                embedding.embed(map, scratch);
-                TokenOrder { first: 1, time: map.rows(), frequency: 1 }
-            }
-            Embedding::Ced(_, embedding) => {
-                embedding.embed(map, scratch);
-                TokenOrder { first: 0, time: 1, frequency: map.columns() }
-            }
-        };
+        let order = self.embedding.embed(map, scratch, threads);
         let stride = row_stride(self.width());
         let mut show = |layer, values: &[f32]| {
             sink(LayerTokens {
@@ -341,11 +294,10 @@ impl Encoder {
                 show(layer, values);
             }
         });
-        if let (true, Embedding::Ced(_, embedding)) = (last > self.depth(), &self.embedding) {
+        if let Some(norm) = self.embedding.last_normalisation().filter(|_| last > self.depth()) {
             let Scratch { tokens, work, .. } = scratch;
             work.normed.resize(tokens.len(), 0.0);
-            let norm = embedding.final_norm.get();
-            layer_norm_rows(self.isa(), norm, tokens, stride, &mut work.normed, stride);
+            layer_norm_rows(self.isa(), norm.get(), tokens, stride, &mut work.normed, stride);
             show(last, &work.normed);
         }
     }
@@ -375,10 +327,8 @@ impl Encoder {
             "embed_dim": self.width(), "depth": self.depth(), "num_heads": self.heads(),
             "patch_size": crate::patches::SIDE,
         });
-        match self.architecture {
-            Architecture::Ced => config["n_mels"] = self.bins().into(),
-            _ => config["layer_norm_first"] = false.into(),
-        }
+        let (name, value) = self.embedding.config_entry();
+        config[name] = value;
         config
     }
 
@@ -413,7 +363,18 @@ impl Encoder {
     ///
     /// [`Error::Setting`] if the buffers are another encoder's.
     pub fn input_map<'a>(&self, samples: &[f32], buffers: &'a mut Buffers) -> Result<&'a [f32]> {
-        buffers.input.compute(samples, &self.embedding)
+        self.compute_input(samples, buffers)?;
+        Ok(&buffers.map)
+    }
+
+    fn compute_input(&self, samples: &[f32], buffers: &mut Buffers) -> Result<()> {
+        let Buffers { architecture, input, map, .. } = buffers;
+        if *architecture != self.architecture {
+            let allowed = format!("those of {}", self.architecture);
+            return Err(Error::setting("buffers", allowed, format!("those of {architecture}")));
+        }
+        map.clear();
+        Ok(input.for_each_frame(samples, &mut |frame| map.extend_from_slice(frame))?)
     }
 
     /// Cuts a map of frames x bins into the patches of its tokens, 256 values each, in the order of
@@ -421,26 +382,22 @@ impl Encoder {
     pub fn patches(&self, map: &[f32]) -> Vec<f32> {
         let map = FeatureMap { values: map, bins: self.architecture.bins() };
         let mut patches = Vec::new();
-        match self.architecture {
-            Architecture::Ced => map.patches_by_frequency(&mut patches),
-            Architecture::Beats | Architecture::Eat => map.patches_by_time(&mut patches),
-        }
+        self.embedding.patches(map, &mut patches);
         patches
     }
 
     /// Patches along time it has positions for; `None` if there is no limit.
     pub fn most_columns(&self) -> Option<usize> {
-        match &self.embedding {
-            Embedding::Beats(_) => None,
-            Embedding::Eat(embedding) => Some(embedding.most_columns(self.rows())),
-            Embedding::Ced(_, embedding) => Some(embedding.most_columns()),
-        }
+        self.embedding.most_columns()
     }
 }
 
 /// Buffers for one clip at a time.
 pub struct Buffers {
-    input: Input,
+    architecture: Architecture,
+    input: Box<dyn Extractor>,
+    /// The input of the first weight, frames x bins.
+    map: Vec<f32>,
     scratch: Scratch,
 }
 
@@ -448,47 +405,6 @@ impl fmt::Debug for Buffers {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.debug_struct("Buffers").finish_non_exhaustive()
     }
-}
-
-/// The buffers of the input.
-enum Input {
-    LogMel(Box<dyn Extractor>, Vec<f32>),
-    /// And the padded clip.
-    Ced(ced::CedMap, Vec<f32>),
-}
-
-impl Input {
-    /// The feature map of a clip, frames x bins.
-    fn compute(&mut self, samples: &[f32], embedding: &Embedding) -> Result<&[f32]> {
-        match (self, embedding) {
-            (Self::Ced(map, padded), Embedding::Ced(input, _)) => {
-                let len = samples.len().min(padded.len());
-                padded[..len].copy_from_slice(&samples[..len]);
-                padded[len..].fill(0.0);
-                input.compute(padded, map);
-                Ok(&map.values)
-            }
-            (Self::LogMel(extractor, values), _) => {
-                values.clear();
-                extractor.for_each_frame(samples, &mut |frame| values.extend_from_slice(frame))?;
-                Ok(values)
-            }
-            (Self::Ced(..), _) => {
-                Err(Error::setting("buffers", "those of this encoder", "another's"))
-            }
-        }
-    }
-}
-
-/// How tokens are numbered.
-#[derive(Debug, Clone, Copy)]
-struct TokenOrder {
-    /// Tokens before the patches.
-    first: usize,
-    /// Tokens from one column to the next.
-    time: usize,
-    /// Tokens from one row to the next.
-    frequency: usize,
 }
 
 /// The tokens of a layer.

@@ -4,7 +4,7 @@
 //!
 //! 1. `checkpoint`: somebody's file becomes named tensors; nothing in it is executed.
 //! 2. `weights`: tensors by canonical names, fingerprinted.
-//! 3. `patches`, and the first half of `beats`, `eat`, `ced`: a clip becomes tokens.
+//! 3. `patches`, `embedding`, and the first half of `beats`, `eat`, `ced`: a clip becomes tokens.
 //! 4. `transformer`: the blocks all of them share.
 //! 5. `architecture`, `encoder`: one of the three, whole.
 //! 6. `front_end`: tokens become frames of `auscult-core`'s front end.
@@ -15,6 +15,7 @@ mod beats;
 mod ced;
 mod checkpoint;
 mod eat;
+mod embedding;
 mod encoder;
 mod error;
 mod front_end;

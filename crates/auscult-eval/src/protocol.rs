@@ -400,7 +400,7 @@ mod tests {
         .unwrap();
         let names: Vec<&str> = protocol.systems.iter().map(|system| system.name.as_str()).collect();
         assert_eq!(names, ["BEAM, K = 1", "BEAM, K = 2", "global"]);
-        assert_eq!(protocol.systems[1].neighbours, 2);
+        assert_eq!(protocol.systems[1].neighbours(), 2);
         assert_eq!(protocol.systems[1].series, "BEAM");
     }
 }

@@ -6,7 +6,7 @@ use auscult_autoencoder::{AutoencoderFrontEnd, Form, SpectrogramFrontEnd};
 use auscult_core::{
     BeamSettings, ClipLength, FrontEnd, FrontEndIdentity, FrontEndSettings, Method, Model,
     features::{
-        Axis, Ensemble, FORM_SEPARATOR, FrontEndSource, FrontEnds as Registry, MemberForms,
+        Axis, Ensemble, FORM_SEPARATOR, FrontEndSource, FrontEnds as Registry, MemberFrontEnd,
         SEPARATOR,
     },
 };
@@ -140,13 +140,13 @@ impl FrontEnds {
         let made: Vec<(Arc<dyn FrontEnd>, MemberSpec)> = made.collect::<Result<_>>()?;
         if !is_stacked {
             let forms = made.into_iter().map(|(made, member)| (made, member.normalisation));
-            return Ok(MemberForms::join(forms.collect())?);
+            return Ok(MemberFrontEnd::join(forms.collect())?);
         }
         let stacked = made.into_iter().map(|(made, member)| {
             let options = member.member_options(&*made);
             (made, options)
         });
-        Ok(MemberForms::stack(stacked.collect())?)
+        Ok(MemberFrontEnd::stack(stacked.collect())?)
     }
 
     /// How a front end made from `spec` compares unless somebody says otherwise: as its members say,

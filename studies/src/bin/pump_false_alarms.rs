@@ -10,7 +10,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use auscult_audio::{ClipReader, Label, Location, ReadSettings, manifest::Manifest};
+use auscult::{ClipRules, reading::Reading};
+use auscult_audio::{ChannelRule, Label, Location, manifest::Manifest};
 use auscult_core::{
     BeamSettings, ClipSettings, ClipVectors, FrontEndSettings, Method as Detection, Provenance,
     References,
@@ -126,7 +127,8 @@ fn normal_clips(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 fn first_clip(path: &Path) -> anyhow::Result<Vec<f32>> {
-    let settings = ReadSettings::default().check()?;
-    let mut clips = ClipReader::open(&Location::File(path.to_owned()), &settings)?;
+    let clip = ClipSettings::default();
+    let reading = Reading::new(clip, ChannelRule::default(), None, ClipRules::protocol())?;
+    let mut clips = reading.clips(&Location::File(path.to_owned()))?;
     Ok(clips.next().context("no clip")??.samples)
 }

@@ -1,60 +1,78 @@
 //! How a clip is compared with the references.
 
+use std::{str::FromStr, sync::LazyLock};
+
 use auscult::{
-    BeamSettings, Combine, DensityExponent, DensityRule, FrontEnd, Method, Metric,
-    beam::BeamOverrides,
+    BeamSettings, FrontEnd, Method,
+    beam::{BeamOption, BeamOverrides},
 };
-use clap::Args;
+use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
-/// How a clip is compared with the references.
-#[derive(Debug, Args)]
-#[command(next_help_heading = "Comparing (the defaults are the paper's)")]
+/// How a clip is compared with the references: the options of the detector, as the library lists them.
+#[derive(Debug)]
 pub(crate) struct ComparingArguments {
-    /// global: nearest reference, whole vector. beam: nearest references per band. adabeam: beam
-    /// on the average and the loudest moments, fused; the default where the front end has both.
-    /// autoencoder: no comparing, a network learns to reproduce normal sound.
-    #[arg(long, value_name = "NAME")]
     pub(crate) method: Option<MethodName>,
+    /// All others.
+    pub(crate) others: BeamOverrides,
+}
 
-    /// Positions in a band (paper: 38 for log-mel, 20 for mfcc, 3200 for lpc).
-    #[arg(long, value_name = "C", allow_negative_numbers = true)]
-    pub(crate) band_width: Option<usize>,
+const HEADING: &str = "Comparing (the defaults are the paper's)";
 
-    /// Positions between band starts; the band width if not given.
-    #[arg(long, value_name = "S", allow_negative_numbers = true)]
-    pub(crate) band_stride: Option<usize>,
+/// The one option that has a value of the program's own.
+const METHOD: &str = "method";
 
-    /// Neighbours in local density normalisation; 1 if not given, 0 compares plain distances.
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
-    pub(crate) neighbours: Option<usize>,
+/// Each option with its name on the command line.
+static OPTIONS: LazyLock<Vec<(String, BeamOption)>> = LazyLock::new(|| {
+    let named = |option: &BeamOption| (format!("--{}", option.name.replace('_', "-")), *option);
+    BeamOverrides::OPTIONS.iter().map(named).collect()
+});
 
-    /// How much of the local density counts: 1 is the paper and the default, 0 none, auto learns it
-    /// per band from the references.
-    #[arg(long, value_name = "T|auto", allow_negative_numbers = true)]
-    pub(crate) density_exponent: Option<DensityExponent>,
+impl Args for ComparingArguments {
+    fn augment_args(command: Command) -> Command {
+        OPTIONS.iter().fold(command, |command, (flag, option)| {
+            let argument = Arg::new(option.name)
+                .long(&flag[2..])
+                .value_name(option.value)
+                .allow_negative_numbers(option.value != "NAME")
+                .help_heading(HEADING);
+            command.arg(if option.name == METHOD {
+                let network =
+                    "autoencoder: no comparing, a network learns to reproduce normal sound";
+                let about = format!("{} {network}", option.about.trim());
+                argument.help(about).value_parser(MethodName::from_str)
+            } else {
+                let set = option.set;
+                // A check only: what was typed is set once all of it is known to be right.
+                let parse = move |text: &str| {
+                    set(&mut BeamOverrides::default(), text).map(|()| text.to_owned())
+                };
+                argument.help(option.about.trim().trim_end_matches('.')).value_parser(parse)
+            })
+        })
+    }
 
-    /// minimum-ratio (the paper's equation 7, the default) or at-nearest (its appendix).
-    #[arg(long, value_name = "NAME")]
-    pub(crate) density_rule: Option<DensityRule>,
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
 
-    /// cosine (the default), scaled (each position by the spread of the references), unit-euclidean,
-    /// euclidean or squared-euclidean.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) metric: Option<Metric>,
+impl FromArgMatches for ComparingArguments {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut others = BeamOverrides::default();
+        for (_, option) in OPTIONS.iter().filter(|(_, option)| option.name != METHOD) {
+            if let Some(text) = matches.get_one::<String>(option.name) {
+                (option.set)(&mut others, text).map_err(|error| {
+                    clap::Error::raw(clap::error::ErrorKind::ValueValidation, error)
+                })?;
+            }
+        }
+        Ok(Self { method: matches.get_one(METHOD).copied(), others })
+    }
 
-    /// How band scores become one: mean (the default), max or min.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) aggregate: Option<Combine>,
-
-    /// How the two views become one: mean, max or min. With --method global this is the paper's
-    /// "+ DMM".
-    #[arg(long, value_name = "NAME")]
-    pub(crate) fuse: Option<Combine>,
-
-    /// How the scores of several front ends (ced+mfcc) become one: mean, max or min of their
-    /// standardised logarithms; mean if not given.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) combine_members: Option<Combine>,
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }
 
 /// A way to score, as users type it.
@@ -66,7 +84,7 @@ pub(crate) enum MethodName {
     Autoencoder,
 }
 
-impl std::str::FromStr for MethodName {
+impl FromStr for MethodName {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
@@ -88,18 +106,7 @@ impl ComparingArguments {
             Some(MethodName::Comparing(method)) => Some(method),
             None => None,
         };
-        Ok(BeamOverrides {
-            method,
-            band_width: self.band_width,
-            band_stride: self.band_stride,
-            neighbours: self.neighbours,
-            density_exponent: self.density_exponent,
-            density_rule: self.density_rule,
-            metric: self.metric,
-            aggregate: self.aggregate,
-            fuse: self.fuse,
-            combine_members: self.combine_members,
-        })
+        Ok(BeamOverrides { method, ..self.others })
     }
 
     /// `usual` settings for a front end, with what was given in their place.
@@ -129,16 +136,7 @@ impl ComparingArguments {
 
     /// Options that say how to compare, but for the method, and whether they were given.
     pub(crate) fn given(&self) -> Vec<(&'static str, bool)> {
-        vec![
-            ("--band-width", self.band_width.is_some()),
-            ("--band-stride", self.band_stride.is_some()),
-            ("--neighbours", self.neighbours.is_some()),
-            ("--density-exponent", self.density_exponent.is_some()),
-            ("--density-rule", self.density_rule.is_some()),
-            ("--metric", self.metric.is_some()),
-            ("--aggregate", self.aggregate.is_some()),
-            ("--fuse", self.fuse.is_some()),
-            ("--combine-members", self.combine_members.is_some()),
-        ]
+        let others = OPTIONS.iter().filter(|(_, option)| option.name != METHOD);
+        others.map(|(flag, option)| (flag.as_str(), (option.is_given)(&self.others))).collect()
     }
 }

@@ -55,7 +55,7 @@ fn own_options(front_end: &FrontEndArguments, comparing: &ComparingArguments) ->
 /// Learning with a preset, and with what holds for all of its members.
 pub(crate) fn apply(learn: Learn, comparing: &ComparingArguments) -> anyhow::Result<Learn> {
     let learn = Learn { front_end: FrontEndChoice::OfPreset, ..learn };
-    if comparing.combine_members.is_none() {
+    if comparing.others.combine_members.is_none() {
         return Ok(learn);
     }
     let (made, usual, note) = learn.preset.build(&learn.front_ends, learn.clip.check()?)?;

@@ -14,7 +14,7 @@ pub(crate) use self::{
 };
 pub use self::{
     ensemble::{EnsembleSettings, Standardise},
-    overrides::{BeamOverrides, OptionConflict},
+    overrides::{BeamOption, BeamOverrides, OptionConflict},
     settings::{Beam, BeamSettings, Method, ScoreOf},
 };
 use crate::{

@@ -1,60 +1,122 @@
 //! Options of the detector that users give one by one, and what they may be given beside.
 
+use std::{num::ParseIntError, str::FromStr};
+
 use serde::{Deserialize, Serialize};
 
 use super::{BeamSettings, Method, Standardise};
 use crate::{
-    BandSettings, Combine, DensityExponent, DensityRule, Metric, Result, features::FrontEnd,
+    BandSettings, Combine, DensityExponent, DensityRule, Error, Metric, Result, features::FrontEnd,
 };
 
-/// Settings of the detector that take the place of others; `None` leaves a setting unchanged.
-///
-/// A command line, a protocol and a settings file all hold these, under the same names.
-///
-/// # Examples
-///
-/// ```
-/// use auscult_core::{BeamSettings, ClipSettings, FrontEndSettings, Method, beam::BeamOverrides};
-///
-/// let front_end = FrontEndSettings::default().build(ClipSettings::default().check()?)?;
-/// let overrides = BeamOverrides { neighbours: Some(4), ..BeamOverrides::default() };
-/// let base = BeamSettings::paper(Method::AdaBeam, &*front_end);
-/// assert_eq!(overrides.apply(&base, &*front_end)?, BeamSettings { neighbours: 4, ..base });
-/// # Ok::<(), auscult_core::Error>(())
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct BeamOverrides {
-    /// The method: its bands and views take the place of all others.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub method: Option<Method>,
-    /// Positions in a band.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub band_width: Option<usize>,
-    /// Positions between band starts; the band width if only that is given.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub band_stride: Option<usize>,
-    /// Neighbours in a local scale; 0 compares plain distances.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub neighbours: Option<usize>,
-    /// How much of the local scale counts: a number or `auto`.
-    #[serde(with = "exponent_text", skip_serializing_if = "Option::is_none")]
-    pub density_exponent: Option<DensityExponent>,
-    /// Which ratio local density normalisation takes.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub density_rule: Option<DensityRule>,
-    /// How far apart two bands are.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub metric: Option<Metric>,
-    /// How band scores become one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub aggregate: Option<Combine>,
-    /// How the scores of two views become one; both views are then compared.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fuse: Option<Combine>,
-    /// How the scores of an ensemble's members become one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub combine_members: Option<Combine>,
+/// One option of [`BeamOverrides`]: what a command line needs to offer it.
+#[derive(Debug, Clone, Copy)]
+pub struct BeamOption {
+    /// The name, as the field is called: `band_width`.
+    pub name: &'static str,
+    /// What stands for its value in help texts.
+    pub value: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// Whether it is given.
+    pub is_given: fn(&BeamOverrides) -> bool,
+    /// Sets it from what a user typed.
+    pub set: fn(&mut BeamOverrides, &str) -> Result<()>,
+}
+
+/// The options as a struct, and as a table for those who read them one by one: what an option does, its
+/// name and type, what stands for its value, and the module that writes it, where serde does not.
+macro_rules! beam_options {
+    ($($(#[doc = $about:literal])+ $field:ident: $type:ty, $value:literal $(, $module:literal)?;)+) => {
+        /// Settings of the detector that take the place of others; `None` leaves a setting unchanged.
+        ///
+        /// A command line, a protocol and a settings file all hold these, under the same names.
+        ///
+        /// # Examples
+        ///
+        /// ```
+        /// use auscult_core::{BeamSettings, ClipSettings, FrontEndSettings, Method, beam::BeamOverrides};
+        ///
+        /// let front_end = FrontEndSettings::default().build(ClipSettings::default().check()?)?;
+        /// let overrides = BeamOverrides { neighbours: Some(4), ..BeamOverrides::default() };
+        /// let base = BeamSettings::paper(Method::AdaBeam, &*front_end);
+        /// assert_eq!(overrides.apply(&base, &*front_end)?, BeamSettings { neighbours: 4, ..base });
+        /// # Ok::<(), auscult_core::Error>(())
+        /// ```
+        #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+        #[serde(deny_unknown_fields, default)]
+        pub struct BeamOverrides {
+            $(
+                $(#[doc = $about])+
+                #[serde($(with = $module,)? skip_serializing_if = "Option::is_none")]
+                pub $field: Option<$type>,
+            )+
+        }
+
+        impl BeamOverrides {
+            /// Every option, in the order of the fields.
+            pub const OPTIONS: &'static [BeamOption] = &[$(BeamOption {
+                name: stringify!($field),
+                value: $value,
+                about: concat!($($about),+),
+                is_given: |overrides| overrides.$field.is_some(),
+                set: |overrides, text| {
+                    overrides.$field = Some(parse::<$type>(stringify!($field), text)?);
+                    Ok(())
+                },
+            }),+];
+        }
+    };
+}
+
+beam_options! {
+    /// global: nearest reference, whole vector. beam: nearest references per band. adabeam: beam
+    /// on the average and the loudest moments, fused; the default where the front end has both.
+    method: Method, "NAME";
+    /// Positions in a band (paper: 38 for log-mel, 20 for mfcc, 3200 for lpc).
+    band_width: usize, "C";
+    /// Positions between band starts; the band width if not given.
+    band_stride: usize, "S";
+    /// Neighbours in local density normalisation; 1 if not given, 0 compares plain distances.
+    neighbours: usize, "K";
+    /// How much of the local density counts: 1 is the paper and the default, 0 none, auto learns it
+    /// per band from the references.
+    density_exponent: DensityExponent, "T|auto", "exponent_text";
+    /// minimum-ratio (the paper's equation 7, the default) or at-nearest (its appendix).
+    density_rule: DensityRule, "NAME";
+    /// cosine (the default), scaled (each position by the spread of the references), unit-euclidean,
+    /// euclidean or squared-euclidean.
+    metric: Metric, "NAME";
+    /// How band scores become one: mean (the default), max or min.
+    aggregate: Combine, "NAME";
+    /// How the two views become one: mean, max or min; both views are then compared. With the method
+    /// global this is the paper's "+ DMM".
+    fuse: Combine, "NAME";
+    /// How the scores of several front ends (ced+mfcc) become one: mean, max or min of their
+    /// standardised logarithms; mean if not given.
+    combine_members: Combine, "NAME";
+}
+
+/// What a user typed for an option; errors say what is allowed.
+fn parse<T: FromStr<Err: Typed>>(option: &'static str, text: &str) -> Result<T> {
+    text.parse().map_err(|error: T::Err| error.of_option(option, text))
+}
+
+/// Errors of parsing, as ours.
+trait Typed {
+    fn of_option(self, option: &'static str, text: &str) -> Error;
+}
+
+impl Typed for Error {
+    fn of_option(self, _: &'static str, _: &str) -> Error {
+        self
+    }
+}
+
+impl Typed for ParseIntError {
+    fn of_option(self, option: &'static str, text: &str) -> Error {
+        Error::setting(option, "a whole number from 0", text)
+    }
 }
 
 impl BeamOverrides {
@@ -120,18 +182,8 @@ impl BeamOverrides {
         if ensemble.standardise != Standardise::OtherVisits {
             return None;
         }
-        let given = [
-            ("method", self.method.is_some()),
-            ("band_width", self.band_width.is_some()),
-            ("band_stride", self.band_stride.is_some()),
-            ("neighbours", self.neighbours.is_some()),
-            ("density_exponent", self.density_exponent.is_some()),
-            ("density_rule", self.density_rule.is_some()),
-            ("metric", self.metric.is_some()),
-            ("aggregate", self.aggregate.is_some()),
-            ("fuse", self.fuse.is_some()),
-        ];
-        given.iter().find(|(_, is_given)| *is_given).map(|(option, _)| *option)
+        let of_each = Self::OPTIONS.iter().filter(|option| option.name != "combine_members");
+        of_each.into_iter().find(|option| (option.is_given)(self)).map(|option| option.name)
     }
 
     fn bands(&self, base: BandSettings) -> Result<BandSettings> {
@@ -243,7 +295,7 @@ mod tests {
     use super::*;
     use crate::{
         ClipSettings, Error, FrontEndSettings, View,
-        features::{Ensemble, MemberForms, MemberOptions},
+        features::{Ensemble, MemberFrontEnd, MemberOptions},
     };
 
     fn none() -> BeamOverrides {
@@ -377,7 +429,7 @@ mod tests {
             let options = options(&*front_end);
             (front_end, options)
         };
-        MemberForms::stack(vec![member("log-mel"), member("mfcc")]).unwrap()
+        MemberFrontEnd::stack(vec![member("log-mel"), member("mfcc")]).unwrap()
     }
 
     #[test]

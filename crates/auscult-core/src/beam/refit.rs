@@ -232,7 +232,7 @@ mod tests {
     use crate::{
         BeamSettings, ClipSettings, ClipVectors, DensityExponent, FrontEnd, FrontEndSettings,
         Method, Metric, Provenance,
-        features::{MemberForms, MemberOptions},
+        features::{MemberFrontEnd, MemberOptions},
     };
 
     fn numbers(value: &Value) -> Vec<f64> {
@@ -256,7 +256,7 @@ mod tests {
             (front_end, MemberOptions { views, bands: None, metric, neighbours, exponent })
         };
         let auto = DensityExponent::Auto;
-        MemberForms::stack(vec![
+        MemberFrontEnd::stack(vec![
             member("log-mel", Some("dcase"), Metric::Cosine, 1, auto),
             member("modulation", None, Metric::Scaled, 3, DensityExponent::default()),
         ])

@@ -125,25 +125,25 @@ impl MemberSettings {
 /// use std::sync::Arc;
 /// use auscult_core::{
 ///     BeamSettings, ClipSettings, Method,
-///     features::{FrontEndSettings, MemberForms, Normalisation},
+///     features::{FrontEndSettings, MemberFrontEnd, Normalisation},
 /// };
 ///
 /// let length = ClipSettings::default().check()?;
 /// let mfcc = FrontEndSettings::named("mfcc", None)?.build(length)?;
 /// let both = [Normalisation::Raw, Normalisation::Density].map(|form| (Arc::clone(&mfcc), Some(form)));
-/// let front_end = MemberForms::join(both.to_vec())?;
+/// let front_end = MemberFrontEnd::join(both.to_vec())?;
 /// assert_eq!(front_end.identity(), mfcc.identity());
 /// let detector = BeamSettings::paper(Method::Beam, &*front_end);
 /// assert_eq!(detector.ensemble.map(|ensemble| ensemble.members.len()), Some(2));
 /// # Ok::<(), auscult_core::Error>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct MemberForms {
+pub struct MemberFrontEnd {
     front_end: Arc<dyn FrontEnd>,
     members: Vec<MemberSettings>,
 }
 
-impl MemberForms {
+impl MemberFrontEnd {
     /// Puts members together, each a front end and its form; equal front ends become one.
     ///
     /// # Errors
@@ -190,7 +190,7 @@ impl MemberForms {
     }
 }
 
-impl MemberForms {
+impl MemberFrontEnd {
     /// Stacks members that each have views and ways of comparing of their own; the same front end
     /// with the same views becomes one.
     ///
@@ -238,7 +238,7 @@ impl MemberForms {
     }
 }
 
-impl FrontEnd for MemberForms {
+impl FrontEnd for MemberFrontEnd {
     fn identity(&self) -> FrontEndIdentity {
         self.front_end.identity()
     }

@@ -33,7 +33,7 @@ pub use self::{
     ensemble::{Ensemble, SEPARATOR},
     log_mel::{LogMel, LogMelConvention, LogMelSettings},
     lpc::{Lpc, LpcConvention, LpcSettings},
-    members::{FORM_SEPARATOR, MemberForms, MemberOptions, MemberSettings, Normalisation},
+    members::{FORM_SEPARATOR, MemberFrontEnd, MemberOptions, MemberSettings, Normalisation},
     mfcc::{Mfcc, MfccConvention, MfccSettings},
     modulation::{Modulation, ModulationSettings},
     registry::{FrontEndSource, FrontEnds},

@@ -3,12 +3,15 @@
 
 mod position;
 
+use auscult_core::{ClipLength, Extractor, FrontEnd, features::LogMelConvention};
 use auscult_kernels::{Epilogue, IntegerRows, Isa, Rows, RowsMut, layer_norm_rows, row_stride};
 use serde::Deserialize;
 
 use self::position::PositionConvolution;
 use crate::{
     Error, Result,
+    architecture::log_mel,
+    embedding::{Embedding, TokenOrder},
     patches::{FeatureMap, PATCH},
     transformer::{Block, Gate, Linear, Norm, Order, RelativeBias, Scratch, Threads, Transformer},
     weights::Weights,
@@ -110,7 +113,7 @@ pub(crate) fn load(
     weights: &mut Weights<'_>,
     config: Option<&serde_json::Value>,
     isa: Isa,
-) -> Result<(BeatsEmbedding, Transformer)> {
+) -> Result<(Box<dyn Embedding>, Transformer)> {
     let config = Config::read(config)?;
     let (width, patch_width) = (config.encoder_embed_dim, config.embed_dim);
     let patch = weights.take("patch_embedding.weight", &[patch_width, 1, 16, 16])?;
@@ -152,7 +155,7 @@ pub(crate) fn load(
         blocks: layers,
         relative_bias: Some(RelativeBias { table, heads, buckets, max_distance }),
     };
-    Ok((embedding, transformer))
+    Ok((Box::new(embedding), transformer))
 }
 
 fn block(weights: &mut Weights<'_>, index: usize, config: &Config) -> Result<Block> {
@@ -176,10 +179,13 @@ fn block(weights: &mut Weights<'_>, index: usize, config: &Config) -> Result<Blo
     })
 }
 
-impl BeatsEmbedding {
-    /// Puts the tokens of a map into `scratch`.
-    pub(crate) fn embed(&self, map: FeatureMap<'_>, scratch: &mut Scratch, threads: Threads) {
-        map.patches_by_time(&mut scratch.patches);
+impl Embedding for BeatsEmbedding {
+    fn input(&self, length: ClipLength) -> Result<Box<dyn Extractor>> {
+        Ok(log_mel(LogMelConvention::BeatsInput, length)?.extractor())
+    }
+
+    fn embed(&self, map: FeatureMap<'_>, scratch: &mut Scratch, threads: Threads) -> TokenOrder {
+        self.patches(map, &mut scratch.patches);
         let count = map.columns() * map.rows();
         scratch.count = count;
         let width = self.encoder_norm.weight.len();
@@ -206,9 +212,10 @@ impl BeatsEmbedding {
         }
         scratch.embedding = embedded;
         self.position.add(self.isa, &self.encoder_norm, scratch, stride, threads);
+        TokenOrder::by_time(map)
     }
 
-    pub(crate) fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         let projection = self.projection.as_ref().map_or(0, Linear::bytes);
         self.patch.bytes() + projection + self.position.bytes()
     }

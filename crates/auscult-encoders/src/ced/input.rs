@@ -2,6 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
+use auscult_core::{ClipLength, Extractor};
 use realfft::{RealFftPlanner, RealToComplex, num_complex::Complex};
 
 use crate::{Result, weights::Weights};
@@ -13,7 +14,7 @@ const SPECTRUM: usize = FFT / 2 + 1;
 const EPSILON: f32 = 1e-5;
 
 /// The plan of the input: window, filters, and the normalisation of each bin.
-pub(crate) struct CedInput {
+pub(super) struct CedInput {
     window: Vec<f32>,
     filters: Vec<Filter>,
     scale: Vec<f32>,
@@ -33,17 +34,47 @@ struct Filter {
     weights: Vec<f32>,
 }
 
+/// Computes the input of clips of one length.
+pub(super) struct CedExtractor {
+    input: Arc<CedInput>,
+    /// The clip, padded with zeros or cut.
+    padded: Vec<f32>,
+    map: CedMap,
+}
+
+impl CedExtractor {
+    pub(super) fn new(input: Arc<CedInput>, length: ClipLength) -> Self {
+        Self { input, padded: vec![0.0; length.samples()], map: CedMap::default() }
+    }
+}
+
+impl Extractor for CedExtractor {
+    fn for_each_frame(
+        &mut self,
+        samples: &[f32],
+        sink: &mut dyn FnMut(&[f32]),
+    ) -> auscult_core::Result<()> {
+        let Self { input, padded, map } = self;
+        let len = samples.len().min(padded.len());
+        padded[..len].copy_from_slice(&samples[..len]);
+        padded[len..].fill(0.0);
+        input.compute(padded, map);
+        map.values.chunks_exact(BINS).for_each(sink);
+        Ok(())
+    }
+}
+
 /// Buffers of the input.
 #[derive(Debug, Default)]
-pub(crate) struct CedMap {
+struct CedMap {
     frame: Vec<f32>,
     powers: Vec<f32>,
     spectrum: Vec<Complex<f32>>,
     scratch: Vec<Complex<f32>>,
     /// Decibels before normalisation, frames x bins.
-    pub(crate) decibels: Vec<f32>,
+    decibels: Vec<f32>,
     /// The input of the encoder, frames x bins.
-    pub(crate) values: Vec<f32>,
+    values: Vec<f32>,
 }
 
 impl CedInput {
@@ -67,7 +98,7 @@ impl CedInput {
     }
 
     /// Computes the map of a clip of at least one sample.
-    pub(crate) fn compute(&self, samples: &[f32], map: &mut CedMap) {
+    fn compute(&self, samples: &[f32], map: &mut CedMap) {
         let CedMap { frame, powers, spectrum, scratch, decibels, values } = map;
         let frames = samples.len() / HOP + 1;
         frame.resize(FFT, 0.0);

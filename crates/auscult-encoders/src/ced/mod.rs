@@ -3,13 +3,18 @@
 
 mod input;
 
+use std::sync::Arc;
+
+use auscult_core::{ClipLength, Extractor};
 use auscult_kernels::{Epilogue, IntegerRows, Isa, Rows, RowsMut, row_stride};
 use serde_json::Value;
 
-pub(crate) use self::input::{CedInput, CedMap, edges};
+pub(crate) use self::input::edges;
+use self::input::{CedExtractor, CedInput};
 use crate::{
-    Error, Result,
+    Error, Result, Threads,
     eat::{Sizes, vision_block},
+    embedding::{Embedding, TokenOrder},
     patches::{FeatureMap, PATCH},
     transformer::{Block, Linear, Norm, Order, Scratch, Transformer},
     weights::Weights,
@@ -23,12 +28,13 @@ const HEAD_WIDTH: usize = 64;
 /// The part of CED before its blocks, and the normalisation after them.
 #[derive(Debug)]
 pub(crate) struct CedEmbedding {
+    input: Arc<CedInput>,
     patch: Linear,
     /// One row a column of patches.
     time_positions: Vec<f32>,
     /// One row a row of patches.
     frequency_positions: Vec<f32>,
-    pub(crate) final_norm: Norm,
+    final_norm: Norm,
     width: usize,
     isa: Isa,
 }
@@ -43,7 +49,7 @@ pub(crate) fn load(
     weights: &mut Weights<'_>,
     config: Option<&Value>,
     isa: Isa,
-) -> Result<(CedInput, CedEmbedding, Transformer)> {
+) -> Result<(Box<dyn Embedding>, Transformer)> {
     let input = CedInput::read(weights)?;
     let [width, ..] = weights.shape_of::<4>("encoder.patch_embed.proj.weight")?;
     if width == 0 || !width.is_multiple_of(HEAD_WIDTH) {
@@ -68,6 +74,7 @@ pub(crate) fn load(
     let heads = width / HEAD_WIDTH;
     Sizes { width, depth, heads }.check(config, "CED")?;
     let embedding = CedEmbedding {
+        input: Arc::new(input),
         patch: Linear::new(&patch, bias, PATCH),
         time_positions: turned(&time, columns),
         frequency_positions: turned(&frequency, rows),
@@ -78,7 +85,7 @@ pub(crate) fn load(
     let order = Order::Before;
     let transformer =
         Transformer { isa, width, heads, depth, order, blocks: blocks?, relative_bias: None };
-    Ok((input, embedding, transformer))
+    Ok((Box::new(embedding), transformer))
 }
 
 /// From width x places to places x width.
@@ -88,15 +95,21 @@ fn turned(values: &[f32], places: usize) -> Vec<f32> {
         .collect()
 }
 
-impl CedEmbedding {
-    /// Patches along time there are positions for.
-    pub(crate) fn most_columns(&self) -> usize {
-        self.time_positions.len() / self.width
+impl Embedding for CedEmbedding {
+    fn input(&self, length: ClipLength) -> Result<Box<dyn Extractor>> {
+        Ok(Box::new(CedExtractor::new(Arc::clone(&self.input), length)))
     }
 
-    /// Puts the tokens of a map into `scratch`, frequency row after frequency row.
-    pub(crate) fn embed(&self, map: FeatureMap<'_>, scratch: &mut Scratch) {
-        map.patches_by_frequency(&mut scratch.patches);
+    fn most_columns(&self) -> Option<usize> {
+        Some(self.time_positions.len() / self.width)
+    }
+
+    fn patches(&self, map: FeatureMap<'_>, patches: &mut Vec<f32>) {
+        map.patches_by_frequency(patches);
+    }
+
+    fn embed(&self, map: FeatureMap<'_>, scratch: &mut Scratch, _: Threads) -> TokenOrder {
+        self.patches(map, &mut scratch.patches);
         let (width, stride) = (self.width, row_stride(self.width));
         let count = map.columns() * map.rows();
         scratch.count = count;
@@ -112,9 +125,18 @@ impl CedEmbedding {
                 *value = *value + time + frequency;
             }
         }
+        TokenOrder::by_frequency(map)
     }
 
-    pub(crate) fn bytes(&self) -> usize {
+    fn last_normalisation(&self) -> Option<&Norm> {
+        Some(&self.final_norm)
+    }
+
+    fn bytes(&self) -> usize {
         self.patch.bytes()
+    }
+
+    fn config_entry(&self) -> (&'static str, Value) {
+        ("n_mels", input::BINS.into())
     }
 }

@@ -405,7 +405,7 @@ fn fuse_members(
             None => return Err(format!("member {name} is a fusion itself")),
         }
     }
-    fuse(&members, system.fuse).map_err(|error| error.to_string())
+    fuse(&members, system.fusion()).map_err(|error| error.to_string())
 }
 
 fn system_result(

@@ -68,7 +68,7 @@ impl SystemSettings {
         }
         let members = self.members().unwrap_or_default();
         let own = members.iter().filter_map(|member| member.options.as_ref());
-        own.map(|own| own.neighbours.unwrap_or(1)).max().unwrap_or(self.neighbours)
+        own.map(|own| own.neighbours.unwrap_or(1)).max().unwrap_or(self.neighbours())
     }
 }
 

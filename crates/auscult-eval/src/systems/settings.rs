@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use auscult::{Preset, members::MemberSpec};
 use auscult_autoencoder::ErrorScore;
 use auscult_core::{
-    BandSettings, BeamSettings, Combine, DensityExponent, DensityRule, FrontEnd, Method, Metric,
-    View, baselines::genrep::Standardisation, features::AxisMeaning,
+    BandSettings, BeamSettings, Combine, DensityExponent, FrontEnd, Method, View,
+    baselines::genrep::Standardisation, beam::BeamOverrides, features::AxisMeaning,
 };
 use auscult_encoders::Precision;
 use serde::{Deserialize, Serialize};
@@ -39,6 +39,18 @@ pub enum BackEnd {
 }
 
 impl BackEnd {
+    /// Every back end, in the order they are documented.
+    pub const ALL: [Self; 8] = [
+        Self::Nearest,
+        Self::GenRep,
+        Self::Mahalanobis,
+        Self::PcaResidual,
+        Self::Mixture,
+        Self::KMeans,
+        Self::Autoencoder,
+        Self::Fusion,
+    ];
+
     /// Its name in protocols.
     pub fn name(self) -> &'static str {
         match self {
@@ -96,38 +108,19 @@ pub struct SystemSettings {
     /// What an encoder computes in: `f32` or `int16`; f32 if not said.
     #[serde(with = "precision_text", skip_serializing_if = "Option::is_none")]
     pub precision: Option<Precision>,
-    /// global, beam or adabeam.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub method: Option<Method>,
     /// The views compared, where they are not the method's.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub views: Option<Vec<View>>,
-    /// Positions in a band.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub band_width: Option<usize>,
     /// Positions in a band for single data sets, such as `dcase2024 = 76`.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub band_width_for: BTreeMap<String, usize>,
-    /// Positions between band starts.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub band_stride: Option<usize>,
     /// The band as a share of the axis in %: touching bands up to 40 %, two bands from both ends
     /// beyond.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub band_percent: Option<f64>,
-    /// Neighbours in a local scale; 0 compares plain distances.
-    pub neighbours: usize,
-    /// How much of the local scale counts.
-    #[serde(with = "exponent_text")]
-    pub density_exponent: DensityExponent,
-    /// Which ratio is taken.
-    pub density_rule: DensityRule,
-    /// How far apart two bands are.
-    pub metric: Metric,
-    /// How band scores become one.
-    pub aggregate: Combine,
-    /// How the views' scores, or the members', become one.
-    pub fuse: Combine,
+    /// How references are compared; the fusion is that of a fusion's members, too.
+    #[serde(flatten)]
+    pub compare: BeamOverrides,
     /// Where GenRep's means and deviations come from.
     pub standardisation: Standardisation,
     /// GenRep's mixtures.
@@ -176,18 +169,10 @@ impl Default for SystemSettings {
             front_ends: Vec::new(),
             convention: None,
             precision: None,
-            method: None,
             views: None,
-            band_width: None,
             band_width_for: BTreeMap::new(),
-            band_stride: None,
             band_percent: None,
-            neighbours: 1,
-            density_exponent: DensityExponent::default(),
-            density_rule: DensityRule::default(),
-            metric: Metric::default(),
-            aggregate: Combine::Mean,
-            fuse: Combine::Mean,
+            compare: BeamOverrides::default(),
             standardisation: Standardisation::default(),
             mixup: None,
             components: 16,
@@ -208,37 +193,6 @@ impl Default for SystemSettings {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
 fn is_squared_error(score: &ErrorScore) -> bool {
     *score == ErrorScore::Mse
-}
-
-mod exponent_text {
-    use auscult_core::DensityExponent;
-    use serde::{Deserialize, Deserializer, Serializer, de::Error};
-
-    pub(super) fn serialize<S: Serializer>(
-        exponent: &DensityExponent,
-        serializer: S,
-    ) -> Result<S::Ok, S::Error> {
-        match exponent {
-            DensityExponent::Fixed(t) => serializer.serialize_f64(*t),
-            DensityExponent::Auto => serializer.serialize_str("auto"),
-        }
-    }
-
-    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
-        deserializer: D,
-    ) -> Result<DensityExponent, D::Error> {
-        #[derive(Deserialize)]
-        #[serde(untagged)]
-        enum Written {
-            Number(f64),
-            Word(String),
-        }
-        let text = match Written::deserialize(deserializer)? {
-            Written::Number(number) => number.to_string(),
-            Written::Word(word) => word,
-        };
-        text.parse().map_err(D::Error::custom)
-    }
 }
 
 /// The precision of an encoder as its name.
@@ -291,12 +245,22 @@ impl SystemSettings {
         if let Some(percent) = self.band_percent {
             check_share(percent)?;
         }
-        if self.neighbours == 0 && self.density_exponent == DensityExponent::Auto {
+        if self.neighbours() == 0 && self.compare.density_exponent == Some(DensityExponent::Auto) {
             let allowed = "a number where neighbours is 0: there are no local scales".to_owned();
             let (setting, got) = ("density_exponent", "auto".to_owned());
             return Err(Error::Setting { setting, allowed, got });
         }
         Ok(())
+    }
+
+    /// Neighbours in a local scale.
+    pub fn neighbours(&self) -> usize {
+        self.compare.neighbours.unwrap_or(1)
+    }
+
+    /// How the scores of views, or of a fusion's members, become one.
+    pub fn fusion(&self) -> Combine {
+        self.compare.fuse.unwrap_or(Combine::Mean)
     }
 
     /// Whether a sweep leaves it as it is: the line the others are compared with.
@@ -309,7 +273,7 @@ impl SystemSettings {
     pub fn for_dataset(&self, dataset: &str) -> Self {
         let mut system = self.clone();
         if let Some(&width) = self.band_width_for.get(dataset) {
-            system.band_width = Some(width);
+            system.compare.band_width = Some(width);
         }
         system
     }
@@ -327,7 +291,7 @@ impl SystemSettings {
         if let Some(settings) = self.own_detector(front_end)? {
             return Ok(settings);
         }
-        let method = match self.method {
+        let method = match self.compare.method {
             Some(method) => method,
             None if front_end.views().len() < 2 => Method::Beam,
             None => Method::AdaBeam,
@@ -340,23 +304,19 @@ impl SystemSettings {
         if let Some(percent) = self.band_percent {
             settings.bands = bands_of_share(axis_len, unit_of(front_end), percent)?;
         }
-        if let Some(width) = self.band_width {
+        let BeamOverrides { band_width, band_stride, .. } = self.compare;
+        if let Some(width) = band_width {
             settings.bands = BandSettings::touching(width);
         }
-        if let (Some(stride), BandSettings::Windows { width, .. }) =
-            (self.band_stride, settings.bands)
-        {
+        if let (Some(stride), BandSettings::Windows { width, .. }) = (band_stride, settings.bands) {
             settings.bands = BandSettings::Windows { width, stride };
         }
-        Ok(BeamSettings {
-            metric: self.metric,
-            neighbours: self.neighbours,
-            exponent: self.density_exponent,
-            rule: self.density_rule,
-            aggregation: self.aggregate,
-            fusion: self.fuse,
-            ..settings
-        })
+        settings.fusion = self.fusion();
+        // What was applied above has rules of its own here: any system may have bands, and a fusion
+        // does not choose views.
+        let (method, band_width, band_stride, fuse) = (None, None, None, None);
+        let rest = BeamOverrides { method, band_width, band_stride, fuse, ..self.compare };
+        Ok(rest.apply(&settings, front_end)?)
     }
 }
 
@@ -463,7 +423,7 @@ impl Sweep {
             point.paper.clear();
             match self.parameter {
                 SweepParameter::Neighbours => {
-                    point.neighbours = value as usize;
+                    point.compare.neighbours = Some(value as usize);
                     point.name = format!("{}, K = {value}", system.name);
                 }
                 SweepParameter::BandPercent => {

@@ -1,42 +1,40 @@
 //! Settings that would have no effect are refused, not ignored.
 
 use auscult::Preset;
+use auscult_core::beam::BeamOverrides;
 
 use super::{BackEnd, Sweep, SweepParameter};
 
 /// What stands for a whole front end.
 const WHOLE: &[&str] = &["preset", "front_ends"];
 const VECTORS: &[&str] = &["front_end", "convention", "precision", "views"];
-const COMPARE: &[&str] = &[
-    "method",
-    "band_width",
-    "band_width_for",
-    "band_stride",
-    "band_percent",
-    "neighbours",
-    "density_exponent",
-    "density_rule",
-    "metric",
-    "aggregate",
-    "fuse",
-];
 
-/// The settings each back end looks at; all look at those that are not here, such as the name.
-const USED: [(BackEnd, &[&[&str]]); 8] = [
-    (BackEnd::Nearest, &[WHOLE, VECTORS, COMPARE]),
-    (BackEnd::GenRep, &[VECTORS, COMPARE, &["standardisation", "mixup"]]),
-    (BackEnd::Mahalanobis, &[VECTORS, &["shrinkage"]]),
-    (BackEnd::PcaResidual, &[VECTORS, &["variance_share"]]),
-    (BackEnd::Mixture, &[VECTORS, &["components"]]),
-    (BackEnd::KMeans, &[VECTORS, &["components"]]),
-    (BackEnd::Autoencoder, &[&["front_end", "convention", "error_score", "epochs", "seed"]]),
-    (BackEnd::Fusion, &[&["fuse", "members"]]),
-];
+/// What says how references are compared.
+fn comparing() -> impl Iterator<Item = &'static str> {
+    let options = BeamOverrides::OPTIONS.iter().map(|option| option.name);
+    options.chain(["band_width_for", "band_percent"])
+}
 
-/// The back ends that look at a setting.
+/// The settings only this back end and a few others look at.
+fn own(back_end: BackEnd) -> &'static [&'static [&'static str]] {
+    match back_end {
+        BackEnd::Nearest => &[WHOLE, VECTORS],
+        BackEnd::GenRep => &[VECTORS, &["standardisation", "mixup"]],
+        BackEnd::Mahalanobis => &[VECTORS, &["shrinkage"]],
+        BackEnd::PcaResidual => &[VECTORS, &["variance_share"]],
+        BackEnd::Mixture | BackEnd::KMeans => &[VECTORS, &["components"]],
+        BackEnd::Autoencoder => &[&["front_end", "convention", "error_score", "epochs", "seed"]],
+        BackEnd::Fusion => &[&["fuse", "members"]],
+    }
+}
+
+/// The back ends that look at a setting; none if all do, as at the name.
 fn users(name: &str) -> impl Iterator<Item = BackEnd> {
-    let looks = move |(_, used): &&(BackEnd, &[&[&str]])| used.concat().contains(&name);
-    USED.iter().filter(looks).map(|(back_end, _)| *back_end)
+    let looks = move |back_end: &BackEnd| {
+        let compares = matches!(back_end, BackEnd::Nearest | BackEnd::GenRep);
+        own(*back_end).concat().contains(&name) || compares && comparing().any(|own| own == name)
+    };
+    BackEnd::ALL.into_iter().filter(looks)
 }
 
 /// A system as the protocol has it: only its text distinguishes a setting from its default.
@@ -61,8 +59,8 @@ impl Written<'_> {
     }
 
     /// The first of these settings that is written.
-    fn first<'n>(&self, names: impl IntoIterator<Item = &'n &'n str>) -> Option<&'n str> {
-        names.into_iter().copied().find(|name| self.settings.contains_key(*name))
+    fn first(&self, names: impl IntoIterator<Item = &'static str>) -> Option<&'static str> {
+        names.into_iter().find(|name| self.settings.contains_key(*name))
     }
 
     fn beside_preset(&self) -> Option<String> {
@@ -71,7 +69,8 @@ impl Written<'_> {
             let advice = "say series = \"baseline\" to have it as a line to compare with";
             return Some(format!("a sweep cannot change a preset; {advice}"));
         }
-        let name = self.first(["front_ends"].iter().chain(VECTORS).chain(COMPARE))?;
+        let name = self
+            .first(["front_ends"].into_iter().chain(VECTORS.iter().copied()).chain(comparing()))?;
         Some(format!(
             "{name} cannot be given beside preset = \"{preset}\", which chooses it; leave it out, or change it in \
              front_end = \"{}\" without a preset",
@@ -81,7 +80,7 @@ impl Written<'_> {
 
     fn beside_tables(&self) -> Option<String> {
         let name = self
-            .first(&["front_end", "convention"])
+            .first(["front_end", "convention"])
             .filter(|_| self.settings.contains_key("front_ends"))?;
         Some(format!("{name} cannot be given beside front_ends; leave one of them out"))
     }
@@ -103,7 +102,7 @@ impl Written<'_> {
                     .to_owned(),
             );
         }
-        let name = self.first(["convention", "views"].iter().chain(COMPARE))?;
+        let name = self.first(["convention", "views"].into_iter().chain(comparing()))?;
         Some(format!(
             "{name} cannot be given beside a front end that says how it compares; write it there, such as \
              ced(neighbours=3)"
