@@ -31,6 +31,8 @@ pub(crate) struct Format {
     pub(crate) sample_rate: u32,
     pub(crate) channels: usize,
     pub(crate) codec: String,
+    /// Bits a sample, where the coding has them.
+    pub(crate) bits: Option<u32>,
 }
 
 /// What a decoder gave when asked for more.
@@ -172,6 +174,9 @@ impl PacketReader {
             sample_rate: parameters.sample_rate.unwrap_or(0),
             channels: parameters.channels.as_ref().map_or(0, Channels::count),
             codec: decoder.codec_info().short_name.to_owned(),
+            bits: (parameters.codec == CODEC_ID_FLAC)
+                .then_some(parameters.bits_per_sample)
+                .flatten(),
         };
         let track = track.id;
         let mut packets =

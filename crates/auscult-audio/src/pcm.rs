@@ -175,7 +175,12 @@ impl PcmReader {
         Self {
             reader,
             encoding,
-            format: Format { sample_rate, channels, codec: encoding.name() },
+            format: Format {
+                sample_rate,
+                channels,
+                codec: encoding.name(),
+                bits: Some(8 * encoding.sample_bytes() as u32),
+            },
             remaining: byte_len.map(|bytes| bytes - bytes % frame_bytes as u64),
             start: 0,
             bytes: vec![0; READ_BYTES.max(frame_bytes)],

@@ -21,6 +21,7 @@ use auscult_core::{
     Event, FalseAlarmRate, FrontEnd, Method, Model, ModelSettings, Provenance, References, Storage,
     alarm::{AlarmBudget, AlarmSettings, BudgetPlan},
     memory,
+    quality::ReferenceRecording,
     record::clip_name,
 };
 
@@ -316,7 +317,15 @@ struct Gathered {
 }
 
 /// What a worker makes of a clip to learn from.
-type Extracted = std::result::Result<(ClipVectors, String, Option<ClipQuality>), LeftOutReason>;
+type Extracted = std::result::Result<Extract, LeftOutReason>;
+
+/// A clip that becomes a reference.
+struct Extract {
+    vectors: ClipVectors,
+    digest: String,
+    quality: Option<ClipQuality>,
+    recording: ReferenceRecording,
+}
 
 /// Reads normal recordings into references; what was left out is reported and listed.
 fn gather(
@@ -349,7 +358,14 @@ fn gather(
             |error: auscult_core::Error| LeftOutReason::NoFeatures { reason: error.to_string() };
         extracted.map_err(failed)?;
         let quality = worker.meter.measure(&clip.samples);
-        Ok((worker.vectors.clone(), memory::digest(&clip.samples), quality))
+        let recording = ReferenceRecording {
+            kind: Some((*clip.recording).clone()),
+            bandwidth_hertz: quality.and_then(|quality| quality.bandwidth_hertz),
+            mains_share: quality.and_then(|quality| quality.hum).map_or(0.0, |hum| hum.share),
+            spectrum_dbfs: worker.meter.spectrum_dbfs().to_vec(),
+        };
+        let (vectors, digest) = (worker.vectors.clone(), memory::digest(&clip.samples));
+        Ok(Extract { vectors, digest, quality, recording })
     };
     let mut clips = reading.read_all(front_end, sources, threads, control, work);
     for piece in clips.by_ref() {
@@ -451,7 +467,7 @@ impl<'a> Gathering<'a> {
     ) -> Result<()> {
         let path = source.label.clone();
         let name = clip_name(&path, start_seconds);
-        let (vectors, digest, quality) = match extracted {
+        let Extract { vectors, digest, quality, recording } = match extracted {
             // How the recording ended says what happened.
             Err(_) if extent == Extent::CutByDamage => return Ok(()),
             Err(reason) => {
@@ -480,7 +496,16 @@ impl<'a> Gathering<'a> {
         self.quality.add(&name, level_dbfs, &remarks, self.control);
         self.seen.insert(digest.clone(), name);
         let (visit, domain) = (source.visit.clone(), source.domain.clone());
-        let from = Provenance { source: path, start_seconds, visit, domain, digest, level_dbfs };
+        let recording = Some(recording);
+        let from = Provenance {
+            source: path,
+            start_seconds,
+            visit,
+            domain,
+            digest,
+            level_dbfs,
+            recording,
+        };
         Ok(self.references.push(&vectors, from)?)
     }
 }

@@ -95,6 +95,7 @@ impl RunWriter {
         let run = json!({
             "program": format!("auscult {}", env!("CARGO_PKG_VERSION")),
             "model_hash": self.model_hash,
+            "changed": summary.changed,
             "summary": summary,
         });
         self.writer.finish_with(|clips: Vec<Record>| Document { schema: RECORD_SCHEMA, clips, run })
