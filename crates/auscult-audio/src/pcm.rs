@@ -202,6 +202,14 @@ impl PcmReader {
         (found / frame_bytes, missing)
     }
 
+    /// How long the sound of a file of `file_len` bytes is, in seconds.
+    pub(crate) fn seconds_in(&self, file_len: u64) -> f64 {
+        let frame_bytes = (self.encoding.sample_bytes() * self.format.channels) as u64;
+        let (found, _) = self.found_in(file_len);
+        let frames = self.remaining.map_or(found, |promised| found.min(promised / frame_bytes));
+        frames as f64 / f64::from(self.format.sample_rate)
+    }
+
     pub(crate) fn format(&self) -> &Format {
         &self.format
     }

@@ -149,7 +149,10 @@ impl<'a> Listening<'a> {
         if record.scored.is_some() {
             record.copy_of = self.copies.earlier(&name, content).or(record.copy_of);
             let level = record.quality.map(|quality| quality.level_dbfs);
-            self.quality.add(&name, level, &record.remark_sentences(), &self.control);
+            self.quality.add(&name, level, &record.remark_sentences());
+            if record.path == LIVE_PATH {
+                self.quality.report_first(&self.control);
+            }
         } else {
             self.summary.not_scored += 1;
             let reason = &record.reason;
@@ -193,15 +196,18 @@ impl Iterator for Listening<'_> {
                     }
                 }
                 None if std::mem::replace(&mut self.is_over, true) => return None,
-                None if self.clips.is_cancelled() => {
-                    self.summary.is_cancelled = true;
-                    return Some(Err(Error::Cancelled));
+                None => {
+                    self.quality.report(&self.control);
+                    self.summary.is_cancelled = self.clips.is_cancelled();
+                    return self.summary.is_cancelled.then_some(Err(Error::Cancelled));
                 }
-                None => return None,
             }
         }
     }
 }
+
+/// What standard input is called: nobody knows when it ends.
+const LIVE_PATH: &str = "-";
 
 /// The record of a clip by itself, and a fingerprint of its sound.
 fn score(

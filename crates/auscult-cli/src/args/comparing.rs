@@ -14,46 +14,56 @@ pub(crate) struct ComparingArguments {
     /// on the average and the loudest moments, fused; the default where the front end has both.
     /// autoencoder: no comparing, a network learns to reproduce normal sound.
     #[arg(long, value_name = "NAME")]
+    #[arg(hide_short_help = true)]
     pub(crate) method: Option<MethodName>,
 
     /// Positions in a band (paper: 38 for log-mel, 20 for mfcc, 3200 for lpc).
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
+    #[arg(hide_short_help = true)]
     pub(crate) band_width: Option<usize>,
 
     /// Positions between band starts; the band width if not given.
     #[arg(long, value_name = "S", allow_negative_numbers = true)]
+    #[arg(hide_short_help = true)]
     pub(crate) band_stride: Option<usize>,
 
     /// Neighbours in local density normalisation; 1 if not given, 0 compares plain distances.
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
+    #[arg(hide_short_help = true)]
     pub(crate) neighbours: Option<usize>,
 
     /// How much of the local density counts: 1 is the paper and the default, 0 none, auto learns it
     /// per band from the references.
     #[arg(long, value_name = "T|auto", allow_negative_numbers = true)]
+    #[arg(hide_short_help = true)]
     pub(crate) density_exponent: Option<DensityExponent>,
 
     /// minimum-ratio (the paper's equation 7, the default) or at-nearest (its appendix).
     #[arg(long, value_name = "NAME")]
+    #[arg(hide_short_help = true)]
     pub(crate) density_rule: Option<DensityRule>,
 
     /// cosine (the default), scaled (each position by the spread of the references), unit-euclidean,
     /// euclidean or squared-euclidean.
     #[arg(long, value_name = "NAME")]
+    #[arg(hide_short_help = true)]
     pub(crate) metric: Option<Metric>,
 
     /// How band scores become one: mean (the default), max or min.
     #[arg(long, value_name = "NAME")]
+    #[arg(hide_short_help = true)]
     pub(crate) aggregate: Option<Combine>,
 
     /// How the two views become one: mean, max or min. With --method global this is the paper's
     /// "+ DMM".
     #[arg(long, value_name = "NAME")]
+    #[arg(hide_short_help = true)]
     pub(crate) fuse: Option<Combine>,
 
     /// How the scores of several front ends (ced+mfcc) become one: mean, max or min of their
     /// standardised logarithms; mean if not given.
     #[arg(long, value_name = "NAME")]
+    #[arg(hide_short_help = true)]
     pub(crate) combine_members: Option<Combine>,
 }
 

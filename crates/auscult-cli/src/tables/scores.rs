@@ -20,7 +20,7 @@ impl ScoreTable {
             ("p-value", Align::Right),
             ("calibrated", Align::Right),
             ("verdict", Align::Left),
-            ("differs most", Align::Left),
+            ("what differs", Align::Left),
         ];
         Self { table: Table::new(&columns), reasons: Vec::new(), counts: [0; 4] }
     }
@@ -37,7 +37,7 @@ impl ScoreTable {
             show(record.p_value(), 3),
             show(record.calibrated(), 3),
             printer::verdict(record.verdict().name()),
-            record.differs_most.clone().unwrap_or_default(),
+            record.heard.clone().or_else(|| record.differs_most.clone()).unwrap_or_default(),
         ]);
         let kind = match record.verdict() {
             ClipVerdict::Judged(Verdict::Normal) => 0,
