@@ -132,6 +132,9 @@ mod tests {
     fn an_older_program_calls_a_newer_file_newer() {
         let error = read(&with_alarm(), 3).unwrap_err();
         assert_eq!(error, Error::ModelVersion { found: 4, supported: 3 });
+        let bytes = std::fs::read(golden::testdata().join("models/v6.auscult")).unwrap();
+        let error = read(&bytes, 5).unwrap_err();
+        assert_eq!(error, Error::ModelVersion { found: 6, supported: 5 });
     }
 
     #[test]
