@@ -72,6 +72,8 @@ name, seed, outliers, seconds, default, chosen, best = sys.argv[3:]
 true = {"default": json.loads(default), "chosen": json.loads(chosen), "best": json.loads(best)}
 first = next(r for r in ranking["ranking"] if r["candidate"]["changes"] == 0)
 def words(candidate):
+    if candidate.get("preset"):
+        return "preset " + candidate["preset"]
     detector = candidate["detector"]
     bands = detector["bands"]
     width = bands if isinstance(bands, str) else bands["windows"]["width"]

@@ -22,6 +22,8 @@ pub struct StreamFacts {
     pub channels: usize,
     /// A short name of its coding, such as `pcm_s16le` or `flac`.
     pub codec: String,
+    /// Bits a sample, where the coding has them.
+    pub bits: Option<u32>,
     /// How much sound was decoded, in seconds.
     pub seconds_read: f64,
     /// The tail that was too short for a clip and not returned, in seconds; 0 before the end.
@@ -135,6 +137,7 @@ impl ClipReader {
             sample_rate: format.sample_rate,
             channels: format.channels,
             codec: format.codec.clone(),
+            bits: format.bits,
             seconds_read: self.seconds_read(),
             seconds_dropped: self.seconds_dropped,
         }

@@ -31,6 +31,8 @@ pub(crate) struct Format {
     pub(crate) sample_rate: u32,
     pub(crate) channels: usize,
     pub(crate) codec: String,
+    /// Bits a sample, where the coding has them.
+    pub(crate) bits: Option<u32>,
 }
 
 /// What a decoder gave when asked for more.
@@ -131,6 +133,8 @@ pub(crate) struct PacketReader {
     decoder: Box<dyn AudioDecoder>,
     track: u32,
     format: Format,
+    /// Frames the header speaks of.
+    frames: Option<u64>,
     /// Frames the header promises, where such a promise can be trusted.
     promised: Option<u64>,
     decoded: u64,
@@ -172,16 +176,24 @@ impl PacketReader {
             sample_rate: parameters.sample_rate.unwrap_or(0),
             channels: parameters.channels.as_ref().map_or(0, Channels::count),
             codec: decoder.codec_info().short_name.to_owned(),
+            bits: (parameters.codec == CODEC_ID_FLAC)
+                .then_some(parameters.bits_per_sample)
+                .flatten(),
         };
-        let track = track.id;
-        let mut packets =
-            Self { reader, decoder, track, format, promised, decoded: 0, first: None };
+        let (frames, track) = (track.num_frames, track.id);
+        let (decoded, first) = (0, None);
+        let mut packets = Self { reader, decoder, track, format, frames, promised, decoded, first };
         packets.decode_first_block();
         if let (0, Some((_, Err(reason)))) = (packets.format.channels, &packets.first) {
             return Err(Error::BadHeader { input: label, reason: reason.clone() });
         }
         check_format(&label, packets.format.sample_rate, packets.format.channels)?;
         Ok(packets)
+    }
+
+    /// How long the header says the sound is, in seconds.
+    pub(crate) fn seconds(&self) -> Option<f64> {
+        Some(self.frames? as f64 / f64::from(self.format.sample_rate))
     }
 
     /// Decodes ahead to learn the rate and the channels from the sound itself:

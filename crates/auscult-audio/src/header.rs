@@ -46,6 +46,25 @@ pub fn native_rate(location: &Location) -> Result<u32> {
     Ok(decoder.format().sample_rate)
 }
 
+/// How long a recording is, in seconds, as far as its header tells; `None` if that is not known without reading
+/// all of it.
+///
+/// # Errors
+///
+/// As those of [`ClipReader::open`](crate::ClipReader::open).
+pub fn header_seconds(location: &Location) -> Result<Option<f64>> {
+    let Location::File(path) = location else { return Ok(None) };
+    let (_, decoder) = Decoder::at(location)?;
+    Ok(match decoder {
+        Decoder::Pcm(reader) => {
+            let found = std::fs::metadata(path).map_err(|reason| Error::from_io(path, reason))?;
+            Some(reader.seconds_in(found.len()))
+        }
+        Decoder::Packets(reader) => reader.seconds(),
+        Decoder::Table(_) => None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use std::io::Cursor;
@@ -67,6 +86,24 @@ mod tests {
         // What programs write into a pipe promises nothing.
         check(&Wav { stated_len: Some(0), ..wav }.bytes()).unwrap();
         check(&std::fs::read(fixture("saw16.flac")).unwrap()).unwrap();
+    }
+
+    #[test]
+    fn headers_know_how_long_recordings_are() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.wav");
+        let wav = Wav::of_samples(&noise(8_000));
+        let seconds = |bytes: &[u8]| {
+            std::fs::write(&path, bytes).unwrap();
+            header_seconds(&Location::File(path.clone())).unwrap()
+        };
+        assert_eq!(seconds(&wav.bytes()), Some(0.5));
+        assert_eq!(seconds(&[wav.bytes(), b"LIST\x04\0\0\0INFO".to_vec()].concat()), Some(0.5));
+        assert_eq!(seconds(&wav.bytes()[..wav.header().len() + 8_000]), Some(0.25), "cut off");
+        let flac = header_seconds(&Location::File(fixture("saw16.flac"))).unwrap();
+        assert!(flac.is_some_and(|seconds| seconds > 0.0), "{flac:?}");
+        assert_eq!(header_seconds(&Location::StandardInput).unwrap(), None);
+        header_seconds(&Location::File(folder.path().join("gone"))).unwrap_err();
     }
 
     #[test]

@@ -87,10 +87,9 @@ pub fn label_of_folder(name: &str) -> Option<Label> {
     label
 }
 
-/// Counts the sources of a folder by the folder of their visit, where its name is a label.
+/// Counts the sources of a folder by the first folder on the way to them whose name is a label.
 ///
-/// That is the first folder below the given one; for sources right in it the given one itself, if
-/// it `is_visit`.
+/// For sources right in the given folder that is the given one itself, if it `is_visit`.
 pub(crate) fn count(
     given: &Path,
     is_visit: bool,
@@ -100,13 +99,15 @@ pub(crate) fn count(
     for source in sources {
         let Some(file) = source.location.path() else { continue };
         let Ok(below) = file.strip_prefix(given) else { continue };
-        let path = match below.iter().next() {
-            Some(first) if below.iter().count() > 1 => given.join(first),
-            _ if is_visit => given.to_owned(),
-            _ => continue,
-        };
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let Some(label) = label_of_folder(&name) else { continue };
+        let label_of = |folder: &Path| label_of_folder(&folder.file_name()?.to_string_lossy());
+        let folders: Vec<&Path> = below.ancestors().skip(1).collect();
+        // From the outside to the inside; the last ancestor is nothing, which is the given folder itself.
+        let places =
+            folders.iter().rev().map(|folder| (given.join(folder), folder.as_os_str().is_empty()));
+        let found_label = places
+            .filter(|(_, is_given)| !is_given || (is_visit && folders.len() == 1))
+            .find_map(|(path, _)| Some((label_of(&path)?, path)));
+        let Some((label, path)) = found_label else { continue };
         match found.iter_mut().find(|folder| folder.path == path) {
             Some(folder) => folder.files += 1,
             None => found.push(LabelFolder { path, label, files: 1 }),

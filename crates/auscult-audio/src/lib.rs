@@ -68,7 +68,7 @@ pub use clips::{ClipReader, StreamFacts};
 pub use cut::{AudioClip, Extent};
 pub use error::{Error, Result};
 pub use extensions::{has_sound_extension, is_sound_file};
-pub use header::{check_header, native_rate};
+pub use header::{check_header, header_seconds, native_rate};
 pub use label::{Label, UnknownLabel};
 pub use label_folders::{LabelFolder, label_of_folder};
 pub use live::LiveClips;

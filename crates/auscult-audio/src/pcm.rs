@@ -175,7 +175,12 @@ impl PcmReader {
         Self {
             reader,
             encoding,
-            format: Format { sample_rate, channels, codec: encoding.name() },
+            format: Format {
+                sample_rate,
+                channels,
+                codec: encoding.name(),
+                bits: Some(8 * encoding.sample_bytes() as u32),
+            },
             remaining: byte_len.map(|bytes| bytes - bytes % frame_bytes as u64),
             start: 0,
             bytes: vec![0; READ_BYTES.max(frame_bytes)],
@@ -195,6 +200,14 @@ impl PcmReader {
         let frame_bytes = (self.encoding.sample_bytes() * self.format.channels) as u64;
         let missing = self.remaining.map_or(0, |promised| promised.saturating_sub(found));
         (found / frame_bytes, missing)
+    }
+
+    /// How long the sound of a file of `file_len` bytes is, in seconds.
+    pub(crate) fn seconds_in(&self, file_len: u64) -> f64 {
+        let frame_bytes = (self.encoding.sample_bytes() * self.format.channels) as u64;
+        let (found, _) = self.found_in(file_len);
+        let frames = self.remaining.map_or(found, |promised| found.min(promised / frame_bytes));
+        frames as f64 / f64::from(self.format.sample_rate)
     }
 
     pub(crate) fn format(&self) -> &Format {

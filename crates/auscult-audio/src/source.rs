@@ -371,9 +371,16 @@ mod tests {
             expanded.label_folders.iter().map(fact).collect()
         };
         let (normal, abnormal) = (folder.path().join("normal"), folder.path().join("abnormal"));
-        let both = [(abnormal.clone(), Label::Anomaly, 1), (normal.clone(), Label::Normal, 2)];
+        let deep = folder.path().join("monday/abnormal");
         let expanded = expand_one(folder.path());
-        assert_eq!(reported(&expanded), both);
+        assert_eq!(
+            reported(&expanded),
+            [
+                (abnormal.clone(), Label::Anomaly, 1),
+                (deep, Label::Anomaly, 1),
+                (normal.clone(), Label::Normal, 2)
+            ]
+        );
         assert_eq!(expanded.sources.len(), 5);
 
         let inputs = [&normal, &abnormal].map(|path| path.to_str().unwrap().to_owned());
@@ -383,6 +390,8 @@ mod tests {
             [(normal.clone(), Label::Normal, 1), (abnormal.clone(), Label::Anomaly, 1)]
         );
         fs::remove_dir_all(&abnormal).unwrap();
+        assert!(!expand_one(folder.path()).label_folders.is_empty(), "the deeper one");
+        fs::remove_dir_all(folder.path().join("monday")).unwrap();
         assert!(expand_one(folder.path()).label_folders.is_empty());
         assert!(expand_one(&normal).label_folders.is_empty());
     }

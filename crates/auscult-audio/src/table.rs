@@ -156,6 +156,7 @@ impl TableReader {
                 sample_rate: wanted.sample_rate,
                 channels: 1,
                 codec: "csv".to_owned(),
+                bits: None,
             },
             first: (holds == FirstLine::Numbers).then_some(first),
         })

@@ -12,7 +12,7 @@ use anstyle::{AnsiColor, Style};
 use anyhow::Context;
 pub(crate) use auscult::plural as count;
 use auscult::{Event, Events};
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 /// Prints results to standard output, remarks and progress to standard error.
 ///
@@ -127,9 +127,15 @@ fn new_bar(total: usize, what: &str, name: &str) -> Option<ProgressBar> {
     }
     let bar = ProgressBar::with_draw_target(Some(total as u64), ProgressDrawTarget::stderr());
     let head = if name.is_empty() { "" } else { "{prefix} " };
-    let template = format!("{head}{{bar:30}} {{pos}}/{{len}} {what}, {{eta}} left {{msg}}");
+    let template = format!("{head}{{bar:30}} {{pos}}/{{len}} {what}{{left}} {{msg}}");
     if let Ok(style) = ProgressStyle::with_template(&template) {
-        bar.set_style(style);
+        // Before the first is done nobody knows how long the others take.
+        let left = |state: &ProgressState, text: &mut dyn std::fmt::Write| {
+            if state.pos() > 0 && state.eta().as_secs() > 0 {
+                let _ = write!(text, ", {} left", HumanDuration(state.eta()));
+            }
+        };
+        bar.set_style(style.with_key("left", left));
     }
     bar.set_prefix(name.to_owned());
     bar.enable_steady_tick(Duration::from_millis(200));

@@ -14,7 +14,8 @@
 //! 8. [`aggregation`]: band scores become a view score, view scores the clip score.
 //! 9. [`score`]: that number, with the bands it came from.
 //! 10. [`beam`], [`baselines`]: what learns and what scores.
-//! 11. [`groups`], [`calibration`]: how unseen normal sound scores, and what a score means.
+//! 11. [`groups`], [`calibration`]: how unseen normal sound scores, what a score means, and whether a whole run has
+//!     changed.
 //! 12. [`explain`]: the reasons, as sentences.
 //! 13. [`alarm`]: verdicts over time.
 //! 14. [`record`]: one clip's result, whole.

@@ -2,7 +2,7 @@
 
 use std::{ops::Range, sync::Arc};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::{
     Error, FrontEnd, FrontEndIdentity, Result, Storage,
@@ -10,29 +10,31 @@ use crate::{
     nearest::{Copies, Line, Outline, Spare, map_panels},
     parallel,
     pooling::{ClipVectors, View},
+    quality::ReferenceRecording,
     scaled::ScaledMap,
 };
 
 /// Where a reference came from.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Provenance {
     /// The file or stream, as the user named it.
     pub source: String,
     /// Where in it the clip starts.
     pub start_seconds: f64,
     /// The visit to the machine it was recorded on; clips of one visit resemble each other.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub visit: Option<String>,
     /// The domain (operating or recording condition) it belongs to.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
     /// Fingerprint of the clip's samples, empty if unknown.
-    #[serde(default)]
     pub digest: String,
     /// How loud it was recorded; `None` if unknown.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub level_dbfs: Option<f64>,
+    /// What else is known of its recording; `None` in models that were written before that was kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recording: Option<ReferenceRecording>,
 }
 
 impl Provenance {
@@ -45,6 +47,7 @@ impl Provenance {
             domain: None,
             digest: String::new(),
             level_dbfs: None,
+            recording: None,
         }
     }
 }

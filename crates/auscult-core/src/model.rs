@@ -12,7 +12,7 @@ use crate::{
     beam::BandFit,
     calibration::CalibrationClip,
     groups::MOST_FOLDS,
-    quality::{self, ClipQuality, Remark},
+    quality::UsualRecording,
 };
 
 /// What a model is made with.
@@ -344,13 +344,9 @@ impl Model {
         scored
     }
 
-    /// Everything remarkable about a clip's recording: the remarks on itself, one if it is shorter
-    /// than a clip, and one on its level if that is far from the levels of the references.
-    pub fn remarks(&self, quality: &ClipQuality) -> Vec<Remark> {
-        let levels = self.references().provenance().iter().filter_map(|from| from.level_dbfs);
-        let own =
-            quality.shortness(self.settings.clip.seconds).into_iter().chain(quality.remarks());
-        own.chain(quality::loudness(quality.level_dbfs, levels)).collect()
+    /// What the references' recordings are like, to remark on others.
+    pub fn usual_recording(&self) -> UsualRecording {
+        UsualRecording::of(self.references().provenance(), self.settings.clip.seconds)
     }
 
     /// This model with a rule for alarms that was chosen for no budget, or without a rule.

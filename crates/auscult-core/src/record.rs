@@ -8,12 +8,13 @@ use std::{
 use serde::{Serialize, Serializer, ser::SerializeStruct};
 
 use crate::{
-    ClipCondition, ClipQuality, ClipVectors, Explanation, Model, ScoreOf, ScoredClip, Verdict,
+    ClipCondition, ClipQuality, ClipVectors, Explanation, Model, Provenance, ScoreOf, ScoredClip,
+    Verdict,
     alarm::AlarmState,
     explain::{AUDIBLE_DECIBELS, Compared, HertzText, LevelDifference},
     features::Axis,
     names::named_choices,
-    quality::Remark,
+    quality::{RecordingKind, Remark, Standout, standout, third_octaves},
 };
 
 /// The version of the record's JSON form; it grows when a key changes its meaning or goes away.
@@ -36,6 +37,8 @@ pub struct ClipRecord {
     pub domain: Option<String>,
     /// What the samples alone say about it.
     pub condition: ClipCondition,
+    /// How the recording is stored, where that is known.
+    pub recording: Option<Arc<RecordingKind>>,
     /// What was measured on them; `None` if they cannot be measured.
     pub quality: Option<ClipQuality>,
     /// What is remarkable about the recording.
@@ -44,6 +47,11 @@ pub struct ClipRecord {
     pub copy_of: Option<String>,
     /// Its score; `None` for clips that were not scored.
     pub scored: Option<ScoredClip>,
+    /// Its spectrum against that of the closest normal clip; `None` if one of them is not known.
+    pub difference: Option<SpectrumDifference>,
+    /// What can be heard, in the words of machines: louder where, beating how fast, stored how; `None` if nothing stands
+    /// out.
+    pub heard: Option<String>,
     /// The band that differs most from normal, with how much; `None` if nothing does.
     pub differs_most: Option<String>,
     /// Why it scored so, or was not scored, in a sentence without its full stop.
@@ -101,6 +109,17 @@ pub struct RecordPromise {
     pub condition: Option<Arc<str>>,
 }
 
+/// The spectrum of a clip against that of the closest normal clip, in third-octave bands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SpectrumDifference {
+    /// The closest normal clip.
+    pub closest: Arc<str>,
+    /// Edges of the bands, one more than there are bands.
+    pub hertz: Arc<[f64]>,
+    /// How much louder the clip is in each band, in dB; negative where it is quieter.
+    pub decibels: Vec<f32>,
+}
+
 /// The verdict on a clip, or why there is none.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ClipVerdict {
@@ -139,10 +158,13 @@ impl ClipRecord {
             time: None,
             domain: None,
             condition,
+            recording: None,
             quality: None,
             remarks: Vec::new(),
             copy_of: None,
             scored: None,
+            difference: None,
+            heard: None,
             differs_most: None,
             reason: String::new(),
             promise: RecordPromise::default(),
@@ -228,7 +250,7 @@ pub fn clip_name(path: &str, start_seconds: f64) -> String {
 
 impl Serialize for ClipRecord {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut record = serializer.serialize_struct("ClipRecord", 21)?;
+        let mut record = serializer.serialize_struct("ClipRecord", 24)?;
         record.serialize_field("path", &self.path)?;
         record.serialize_field("start_seconds", &self.start_seconds)?;
         record.serialize_field("seconds", &self.seconds)?;
@@ -239,11 +261,14 @@ impl Serialize for ClipRecord {
         record.serialize_field("calibrated", &self.calibrated())?;
         record.serialize_field("verdict", self.verdict().name())?;
         record.serialize_field("reason", &self.reason)?;
+        record.serialize_field("heard", &self.heard)?;
         record.serialize_field("differs_most", &self.differs_most)?;
+        record.serialize_field("difference", &self.difference)?;
         record.serialize_field("promised", &self.promise.is_promised)?;
         record.serialize_field("promised_if", &self.promise.condition.as_deref())?;
         record.serialize_field("alarm", &self.alarm)?;
         record.serialize_field("domain", &self.domain)?;
+        record.serialize_field("recording", &self.recording.as_deref())?;
         record.serialize_field("quality", &self.quality)?;
         record.serialize_field("remarks", &self.remark_names())?;
         record.serialize_field("copy_of", &self.copy_of)?;
@@ -256,14 +281,30 @@ impl Serialize for ClipRecord {
     }
 }
 
-/// What a model's bands are called and score when all is well, to say what differs in a record
-/// without explaining every band.
+impl Serialize for SpectrumDifference {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut difference = serializer.serialize_struct("SpectrumDifference", 3)?;
+        difference.serialize_field("closest", &*self.closest)?;
+        difference.serialize_field("hertz", &*self.hertz)?;
+        difference.serialize_field("decibels", &self.decibels)?;
+        difference.end()
+    }
+}
+
+/// What a model's bands are called and score when all is well, and what its references sound like, to say what differs
+/// in a record without explaining every band.
 #[derive(Debug, Clone)]
 pub struct BandNames {
     /// By view, then by band.
     bands: Vec<Vec<NamedBand>>,
     score_of: ScoreOf,
     axis: Axis,
+    /// What the references are called.
+    references: Vec<Arc<str>>,
+    /// Edges of third-octave bands.
+    hertz: Arc<[f64]>,
+    /// How much the references differ in each, in dB.
+    usual: Vec<f32>,
 }
 
 #[derive(Debug, Clone)]
@@ -299,13 +340,41 @@ impl BandNames {
             };
             beam.layout().bands().iter().enumerate().map(band).collect()
         });
-        Self { bands: bands.collect(), score_of: beam.settings().score_of, axis: axis.clone() }
+        let provenance = model.references().provenance();
+        let name = |from: &Provenance| Arc::from(clip_name(&from.source, from.start_seconds));
+        Self {
+            bands: bands.collect(),
+            score_of: beam.settings().score_of,
+            axis: axis.clone(),
+            references: provenance.iter().map(name).collect(),
+            hertz: third_octaves(model.settings().clip.sample_rate).into(),
+            usual: spreads(provenance),
+        }
     }
 
-    /// Writes reason and band into a scored record, in its own buffers. `clip` is what `model` scored.
-    pub fn describe(&self, model: &Model, clip: &ClipVectors, record: &mut ClipRecord) {
+    /// Edges of the third-octave bands that spectra are compared in.
+    pub fn hertz(&self) -> &Arc<[f64]> {
+        &self.hertz
+    }
+
+    /// Where a difference of spectra stands out most from how references differ; `None` if it is nowhere a
+    /// decibel.
+    pub fn standout(&self, decibels: &[f32]) -> Option<Standout> {
+        standout(&self.hertz, decibels, &self.usual, AUDIBLE_DECIBELS)
+    }
+
+    /// Writes reason, band and difference of spectra into a scored record, in its own buffers. `clip` is what
+    /// `model` scored, `spectrum` its levels in third-octave bands, empty if they are not known.
+    pub fn describe(
+        &self,
+        model: &Model,
+        clip: &ClipVectors,
+        spectrum: &[f32],
+        record: &mut ClipRecord,
+    ) {
         record.reason.clear();
         let most = record.differs_most.take();
+        let (spare, heard) = (record.difference.take(), record.heard.take());
         let Some(scored) = &record.scored else { return };
         let furthest = self.furthest(model, scored);
         record.reason.push_str(match scored.verdict {
@@ -313,18 +382,27 @@ impl BandNames {
             Verdict::Anomalous => "does not sound normal",
             Verdict::Undecided => "too few normal clips to decide",
         });
-        let Some(found) = furthest else {
+        let compares = self.score_of == ScoreOf::Distance;
+        let nearest = furthest.as_ref().filter(|_| compares);
+        let nearest =
+            nearest.map(|found| scored.score.views[found.view].bands[found.band].reference);
+        record.difference = self.difference(model, spectrum, nearest, spare);
+        let compared = furthest.as_ref().map(|found| self.compared(model, clip, scored, found));
+        let mut heard = heard.unwrap_or_default();
+        heard.clear();
+        self.write_heard(record, compared.as_ref().filter(|_| compares), &mut heard);
+        if scored.verdict != Verdict::Normal && !heard.is_empty() {
+            // Writing to a text cannot fail.
+            let _ = write!(record.reason, ": {heard}");
+        }
+        record.heard = (!heard.is_empty()).then_some(heard);
+        let (Some(found), Some(compared)) = (furthest, compared) else {
             record.reason.push_str("; no band has more error than normal");
             return;
         };
-        let compared = self.compared(model, clip, scored, &found);
-        if scored.verdict != Verdict::Normal && self.score_of == ScoreOf::Distance {
-            compare(&compared, &mut record.reason);
-        }
         let FoundBand { name, times, .. } = found;
         let mut most = most.unwrap_or_default();
         most.clear();
-        // Writing to a text cannot fail.
         let _ = match compared.modulation() {
             // All carriers are one band; its name would say nothing.
             Some(line) => {
@@ -341,6 +419,71 @@ impl BandNames {
             let _ = write!(most, " ({times:.1} x normal)");
         }
         record.differs_most = Some(most);
+    }
+
+    /// The spectrum of a clip against that of the closest reference: `nearest`, or where nothing is compared, the one with
+    /// the closest spectrum.
+    fn difference(
+        &self,
+        model: &Model,
+        spectrum: &[f32],
+        nearest: Option<usize>,
+        spare: Option<SpectrumDifference>,
+    ) -> Option<SpectrumDifference> {
+        let provenance = model.references().provenance();
+        let of = |index: usize| spectrum_of(provenance.get(index)?, spectrum.len());
+        let distance = |index: usize| -> Option<(f32, usize)> {
+            let pairs = of(index)?.iter().zip(spectrum);
+            Some((pairs.map(|(a, b)| (a - b).powi(2)).sum(), index))
+        };
+        let closest = || {
+            let distances = (0..provenance.len()).filter_map(distance);
+            distances.min_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, index)| index)
+        };
+        let nearest = nearest.or_else(closest)?;
+        let reference = of(nearest)?;
+        let mut decibels = spare.map(|spare| spare.decibels).unwrap_or_default();
+        decibels.clear();
+        decibels.extend(spectrum.iter().zip(reference).map(|(clip, reference)| clip - reference));
+        let (closest, hertz) = (Arc::clone(&self.references[nearest]), Arc::clone(&self.hertz));
+        Some(SpectrumDifference { closest, hertz, decibels })
+    }
+
+    /// Writes what can be heard, the plainest first.
+    fn write_heard(
+        &self,
+        record: &ClipRecord,
+        compared: Option<&Compared<'_>>,
+        heard: &mut String,
+    ) {
+        let mut write = |part: fmt::Arguments<'_>| {
+            if !heard.is_empty() {
+                heard.push_str(", ");
+            }
+            // Writing to a text cannot fail.
+            let _ = heard.write_fmt(part);
+        };
+        for remark in &record.remarks {
+            match remark {
+                Remark::Coding(coding, usual) => write(format_args!("{coding} instead of {usual}")),
+                Remark::Loudness(decibels) if *decibels > 0.0 => {
+                    write(format_args!("{decibels:.0} dB louder than any reference"));
+                }
+                Remark::Loudness(decibels) => {
+                    write(format_args!("{:.0} dB quieter than any reference", -decibels));
+                }
+                _ => {}
+            }
+        }
+        let difference = record.difference.as_ref();
+        if let Some(most) = difference.and_then(|it| self.standout(&it.decibels)) {
+            write(format_args!("{most}"));
+        } else if let (None, Some(level)) = (difference, compared.and_then(loudest_level)) {
+            write(format_args!("{level} than in the closest normal clip"));
+        }
+        if let Some(modulation) = compared.and_then(Compared::modulation) {
+            write(format_args!("{modulation}"));
+        }
     }
 
     /// A band of a clip beside the same of the closest reference.
@@ -384,18 +527,30 @@ impl BandNames {
     }
 }
 
-/// Writes what is heard in a band: the modulation that grew, or how much louder or quieter it is,
-/// against the closest normal clip.
-fn compare(compared: &Compared<'_>, reason: &mut String) {
-    // Writing to a text cannot fail.
-    if let Some(modulation) = compared.modulation() {
-        let _ = write!(reason, "; {modulation}");
-        return;
-    }
+/// How much louder or quieter the part of a band that differs most is than in the closest reference.
+fn loudest_level(compared: &Compared<'_>) -> Option<LevelDifference> {
     let most =
         |a: &LevelDifference, b: &LevelDifference| a.decibels.abs().total_cmp(&b.decibels.abs());
     let loudest = compared.levels().max_by(most);
-    if let Some(level) = loudest.filter(|level| level.decibels.abs() >= AUDIBLE_DECIBELS) {
-        let _ = write!(reason, "; {level} than in the closest normal clip");
-    }
+    loudest.filter(|level| level.decibels.abs() >= AUDIBLE_DECIBELS)
+}
+
+/// The levels of a reference, if it has them in so many bands.
+fn spectrum_of(from: &Provenance, bands: usize) -> Option<&[f32]> {
+    let levels = from.recording.as_ref()?.spectrum_dbfs.as_slice();
+    (levels.len() == bands && bands > 0).then_some(levels)
+}
+
+/// How much references differ in each band: the deviation of their levels, in dB.
+fn spreads(provenance: &[Provenance]) -> Vec<f32> {
+    let spectra = provenance.iter().filter_map(|from| from.recording.as_ref());
+    let spectra: Vec<&[f32]> = spectra.map(|recording| &*recording.spectrum_dbfs).collect();
+    let bands = spectra.first().map_or(0, |spectrum| spectrum.len());
+    let spread = |band: usize| {
+        let levels = || spectra.iter().filter_map(|spectrum| spectrum.get(band)).copied();
+        let count = levels().count().max(1) as f32;
+        let mean = levels().sum::<f32>() / count;
+        (levels().map(|level| (level - mean).powi(2)).sum::<f32>() / count).sqrt()
+    };
+    (0..bands).map(spread).collect()
 }

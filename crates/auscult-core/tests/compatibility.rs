@@ -58,6 +58,20 @@ fn version_5_is_read_and_scores_as_it_did() {
     assert_eq!(model.references().len(), 12);
 }
 
+#[test]
+fn version_6_is_read_and_knows_how_its_references_were_recorded() {
+    let model = scoring_as_it_did("v6");
+    model.verify().unwrap();
+    for from in model.references().provenance() {
+        let recording = from.recording.as_ref().unwrap();
+        let kind = recording.kind.as_ref().unwrap();
+        assert_eq!((&*kind.codec, kind.bits, kind.sample_rate), ("pcm_s16le", Some(16), 16_000));
+        assert_eq!(recording.spectrum_dbfs.len(), 26);
+    }
+    // What older programs wrote is still written for them if nothing else is known.
+    assert_eq!(read("v5").file_version(), 5);
+}
+
 /// The model of version 1 with its references rounded.
 fn rounded(storage: Storage) -> Model {
     let model = read("v1");
@@ -141,7 +155,7 @@ fn version_4_is_read_and_holds_the_alarm_budget() {
 #[test]
 fn files_are_written_again_byte_for_byte() {
     for (name, version) in
-        [("v1", 1), ("v2-f16", 2), ("v2-int8", 2), ("v3", 3), ("v4", 4), ("v5", 5)]
+        [("v1", 1), ("v2-f16", 2), ("v2-int8", 2), ("v3", 3), ("v4", 4), ("v5", 5), ("v6", 6)]
     {
         assert_eq!(read(name).file_version(), version);
         assert!(read(name).to_bytes().unwrap() == bytes(name), "{name}");

@@ -78,7 +78,7 @@ pub(crate) fn sample_with(front_end: &FrontEndSettings) -> Sample {
             let scored = model.score(&vectors).unwrap();
             let quality = QualityMeter::new(16_000).measure(&samples);
             let record = ClipRecord {
-                remarks: model.remarks(&quality.unwrap()),
+                remarks: model.usual_recording().remarks(&quality.unwrap(), None).collect(),
                 quality,
                 explanation: Some(Explanation::new(&model, front_end.axis(), &vectors, &scored)),
                 scored: Some(scored.clone()),

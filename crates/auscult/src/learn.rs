@@ -21,6 +21,7 @@ use auscult_core::{
     Event, FalseAlarmRate, FrontEnd, Method, Model, ModelSettings, Provenance, References, Storage,
     alarm::{AlarmBudget, AlarmSettings, BudgetPlan},
     memory,
+    quality::ReferenceRecording,
     record::clip_name,
 };
 
@@ -29,6 +30,9 @@ use auscult_core::{
 pub struct Learn {
     /// Length and rate of clips.
     pub clip: ClipSettings,
+    /// Whether clips are as long as the recordings where these are all of one length from 1 to 10 s, unless `clip` has
+    /// another length than the usual one. Not for a front end of the caller's own, which has its length already.
+    pub clip_of_recordings: bool,
     /// Which channel is taken.
     pub channel: ChannelRule,
     /// Time from one clip's start to the next; the clip length if not given.
@@ -103,6 +107,7 @@ impl Default for Learn {
     fn default() -> Self {
         Self {
             clip: ClipSettings::default(),
+            clip_of_recordings: true,
             channel: ChannelRule::default(),
             hop_seconds: None,
             rules: ClipRules::field(),
@@ -128,6 +133,7 @@ impl Learn {
     #[must_use]
     pub fn with_clip_seconds(mut self, seconds: f64) -> Self {
         self.clip.seconds = seconds;
+        self.clip_of_recordings = false;
         self
     }
 
@@ -144,6 +150,19 @@ impl Learn {
         self.preset = preset;
         self.front_end = FrontEndChoice::OfPreset;
         self
+    }
+
+    /// Length and rate of the clips of these recordings.
+    fn clip_of(&self, sources: &Sources) -> ClipSettings {
+        let is_given = self.clip.seconds != ClipSettings::default().seconds;
+        let is_custom = matches!(self.front_end, FrontEndChoice::Custom(_));
+        if !self.clip_of_recordings || is_given || is_custom {
+            return self.clip;
+        }
+        let Some(seconds) = sources.common_seconds() else { return self.clip };
+        let note = format!("clips are {seconds} s long, as all recordings are");
+        self.control.report(Event::Note(&note));
+        ClipSettings { seconds, ..self.clip }
     }
 
     /// The front end for clips of this length, and how it is usually compared.
@@ -206,6 +225,7 @@ impl Learn {
 }
 
 pub(crate) fn learn(sources: Sources, learn: &Learn) -> Result<Machine> {
+    let learn = &Learn { clip: learn.clip_of(&sources), ..learn.clone() };
     let (front_end, usual) = learn.front_end()?;
     let settings = learn.model_settings(&*front_end, usual)?;
     let reading = Reading::new(learn.clip, learn.channel, learn.hop_seconds, learn.rules)?;
@@ -316,7 +336,15 @@ struct Gathered {
 }
 
 /// What a worker makes of a clip to learn from.
-type Extracted = std::result::Result<(ClipVectors, String, Option<ClipQuality>), LeftOutReason>;
+type Extracted = std::result::Result<Extract, LeftOutReason>;
+
+/// A clip that becomes a reference.
+struct Extract {
+    vectors: ClipVectors,
+    digest: String,
+    quality: Option<ClipQuality>,
+    recording: ReferenceRecording,
+}
 
 /// Reads normal recordings into references; what was left out is reported and listed.
 fn gather(
@@ -349,7 +377,14 @@ fn gather(
             |error: auscult_core::Error| LeftOutReason::NoFeatures { reason: error.to_string() };
         extracted.map_err(failed)?;
         let quality = worker.meter.measure(&clip.samples);
-        Ok((worker.vectors.clone(), memory::digest(&clip.samples), quality))
+        let recording = ReferenceRecording {
+            kind: Some((*clip.recording).clone()),
+            bandwidth_hertz: quality.and_then(|quality| quality.bandwidth_hertz),
+            mains_share: quality.and_then(|quality| quality.hum).map_or(0.0, |hum| hum.share),
+            spectrum_dbfs: worker.meter.spectrum_dbfs().to_vec(),
+        };
+        let (vectors, digest) = (worker.vectors.clone(), memory::digest(&clip.samples));
+        Ok(Extract { vectors, digest, quality, recording })
     };
     let mut clips = reading.read_all(front_end, sources, threads, control, work);
     for piece in clips.by_ref() {
@@ -371,6 +406,7 @@ fn gather(
         return Err(Error::Cancelled);
     }
     let Gathering { references, mut learned, quality, .. } = gathering;
+    quality.report(control);
     learned.quality = quality.summary();
     Ok(Gathered { references, learned })
 }
@@ -451,7 +487,7 @@ impl<'a> Gathering<'a> {
     ) -> Result<()> {
         let path = source.label.clone();
         let name = clip_name(&path, start_seconds);
-        let (vectors, digest, quality) = match extracted {
+        let Extract { vectors, digest, quality, recording } = match extracted {
             // How the recording ended says what happened.
             Err(_) if extent == Extent::CutByDamage => return Ok(()),
             Err(reason) => {
@@ -477,10 +513,19 @@ impl<'a> Gathering<'a> {
             .map(|remark| (remark.name(), remark.to_string()))
             .collect();
         let level_dbfs = quality.map(|quality| quality.level_dbfs);
-        self.quality.add(&name, level_dbfs, &remarks, self.control);
+        self.quality.add(&name, level_dbfs, &remarks);
         self.seen.insert(digest.clone(), name);
         let (visit, domain) = (source.visit.clone(), source.domain.clone());
-        let from = Provenance { source: path, start_seconds, visit, domain, digest, level_dbfs };
+        let recording = Some(recording);
+        let from = Provenance {
+            source: path,
+            start_seconds,
+            visit,
+            domain,
+            digest,
+            level_dbfs,
+            recording,
+        };
         Ok(self.references.push(&vectors, from)?)
     }
 }

@@ -7,13 +7,15 @@
 //! 3. [`front_ends`], [`members`], [`presets`]: what clips are turned into and how they are compared, by name or as a
 //!    model says.
 //! 4. [`scorer`], [`live`]: one clip becomes a record.
-//! 5. [`listen`]: sources become records; [`QualitySummary`]: what they say about the recording.
+//! 5. [`listen`]: sources become records; [`QualitySummary`]: what they say about the recording; [`changed`]: what a run
+//!    says as a whole.
 //! 6. [`learn`], [`learned`]: normal recordings become a machine, and what was left out.
 //! 7. [`machine`]: everything that can be done with one.
 //! 8. [`tuning`]: settings chosen from normal clips alone.
 //!
 //! The method itself, without files and threads, is `auscult-core`; its types are re-exported here.
 
+pub mod changed;
 mod error;
 #[cfg(feature = "fetch")]
 pub mod fetch;
@@ -44,6 +46,7 @@ pub use {
 };
 
 pub use crate::{
+    changed::{Changed, WhatDiffers},
     error::{Error, RateCount, Result},
     front_ends::{FrontEndSpec, FrontEnds},
     input_quality::QualitySummary,

@@ -16,7 +16,8 @@ use auscult_core::{
 use serde::Serialize;
 
 use crate::{
-    ClipRules, Error, Machine, QualitySummary, Reading, Result, Sources,
+    Changed, ClipRules, Error, Machine, QualitySummary, Reading, Result, Sources,
+    changed::RunTally,
     input_quality::QualityTally,
     reading::{JudgedClip, Piece, ReadAll, ReadClip, SourceEnd, Threads, Worker},
     scorer::score_into,
@@ -52,6 +53,8 @@ pub struct Listening<'a> {
     copies: Copies,
     alarm: Option<AlarmReplay>,
     quality: QualityTally,
+    run: RunTally,
+    machine: &'a Machine,
     summary: RunSummary,
     is_over: bool,
 }
@@ -81,6 +84,9 @@ pub struct RunSummary {
     pub unknown_domains: BTreeSet<String>,
     /// Clips that raised an alarm; `None` without an alarm rule.
     pub alarms: Option<Vec<String>>,
+    /// Whether the recording or the machine has changed as a whole, and how.
+    #[serde(skip)]
+    pub changed: Option<Changed>,
 }
 
 impl<'a> Listening<'a> {
@@ -115,6 +121,8 @@ impl<'a> Listening<'a> {
             copies: Copies::default(),
             alarm,
             quality: QualityTally::default(),
+            run: RunTally::default(),
+            machine,
             summary: RunSummary { unknown_domains, ..RunSummary::default() },
             is_over: false,
         }
@@ -127,6 +135,7 @@ impl<'a> Listening<'a> {
         RunSummary {
             is_complete: self.is_over && !summary.is_cancelled && failed == 0,
             quality: self.quality.summary(),
+            changed: self.run.changed(self.machine),
             alarms: self.alarm.as_ref().map(|alarm| alarm.raised_at.clone()),
             ..summary.clone()
         }
@@ -140,7 +149,10 @@ impl<'a> Listening<'a> {
         if record.scored.is_some() {
             record.copy_of = self.copies.earlier(&name, content).or(record.copy_of);
             let level = record.quality.map(|quality| quality.level_dbfs);
-            self.quality.add(&name, level, &record.remark_sentences(), &self.control);
+            self.quality.add(&name, level, &record.remark_sentences());
+            if record.path == LIVE_PATH {
+                self.quality.report_first(&self.control);
+            }
         } else {
             self.summary.not_scored += 1;
             let reason = &record.reason;
@@ -149,6 +161,7 @@ impl<'a> Listening<'a> {
         if clip.extent == Extent::CutByDamage {
             self.control.report(Event::Note(&format!("{name} ends where the file is damaged")));
         }
+        self.run.add(&record);
         *self.summary.verdicts.entry(record.verdict().name()).or_default() += 1;
         self.summary.domains.insert(record.domain.clone());
         record
@@ -183,15 +196,18 @@ impl Iterator for Listening<'_> {
                     }
                 }
                 None if std::mem::replace(&mut self.is_over, true) => return None,
-                None if self.clips.is_cancelled() => {
-                    self.summary.is_cancelled = true;
-                    return Some(Err(Error::Cancelled));
+                None => {
+                    self.quality.report(&self.control);
+                    self.summary.is_cancelled = self.clips.is_cancelled();
+                    return self.summary.is_cancelled.then_some(Err(Error::Cancelled));
                 }
-                None => return None,
             }
         }
     }
 }
+
+/// What standard input is called: nobody knows when it ends.
+const LIVE_PATH: &str = "-";
 
 /// The record of a clip by itself, and a fingerprint of its sound.
 fn score(
@@ -205,6 +221,7 @@ fn score(
     let mut record = ClipRecord::of(source.label.clone(), clip.start_seconds, clip.condition);
     record.time = source.recorded_at().map(|recorded| clip_time(recorded, clip.start_seconds));
     record.domain = machine.judge(source.domain.as_deref()).map(|(domain, ..)| domain.to_owned());
+    record.recording = Some(Arc::clone(&clip.recording));
     score_into(machine, worker, &clip.samples, clip.condition, rules, &mut record);
     if let Some(scored) = &record.scored {
         record.explanation = explain.then(|| machine.explain_vectors(&worker.vectors, scored));

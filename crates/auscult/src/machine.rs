@@ -7,14 +7,16 @@ use std::{
 };
 
 use auscult_core::{
-    CalibrationScheme, ClipVectors, Explanation, FrontEnd, Judge, Model, Promise, Standing,
+    CalibrationScheme, ClipRecord, ClipVectors, Explanation, FrontEnd, Judge, Model, Promise,
+    Standing,
     alarm::{AlarmBudget, BudgetPlan},
+    quality::UsualRecording,
     record::{BandNames, RecordPromise},
 };
 
 use crate::{
-    ClipRules, Error, FrontEnds, IntoSources, Learn, Learned, Listen, Listening, Live, Reading,
-    Result, Scorer, Sources, Threads, learn,
+    Changed, ClipRules, Error, FrontEnds, IntoSources, Learn, Learned, Listen, Listening, Live,
+    Reading, Result, Scorer, Sources, Threads, changed::RunTally, learn,
 };
 
 /// What a machine sounds like when it is well, ready to be compared with.
@@ -40,6 +42,7 @@ pub struct Machine {
     judges: BTreeMap<String, (Judge, RecordPromise)>,
     promise: RecordPromise,
     names: BandNames,
+    usual_recording: UsualRecording,
     reading: Reading,
     hash: OnceLock<Arc<str>>,
     learned: Learned,
@@ -114,6 +117,7 @@ impl Machine {
             judges: judges.collect(),
             promise: promise(model.standing()),
             names: BandNames::new(&model, front_end.axis()),
+            usual_recording: model.usual_recording(),
             reading,
             hash: OnceLock::new(),
             model,
@@ -159,6 +163,19 @@ impl Machine {
         let clip = self.model.settings().clip;
         let reading = Reading::new(clip, channel, listen.hop_seconds, listen.rules)?;
         Ok(Listening::new(self, sources, &reading, Threads::new(listen.jobs)?, listen))
+    }
+
+    /// Whether records that belong together show that the recording or the machine has changed as a whole, and how.
+    ///
+    /// The same as [`RunSummary::changed`](crate::RunSummary::changed) of the run they are from; `None` if nothing has
+    /// changed, or too little is known to tell.
+    pub fn changed<'r>(
+        &self,
+        records: impl IntoIterator<Item = &'r ClipRecord>,
+    ) -> Option<Changed> {
+        let mut run = RunTally::default();
+        records.into_iter().for_each(|record| run.add(record));
+        run.changed(self)
     }
 
     /// Scores clips that are in memory already, one after the other.
@@ -306,6 +323,11 @@ impl Machine {
     /// What a verdict is worth where no domain is known.
     pub(crate) fn promise(&self) -> &RecordPromise {
         &self.promise
+    }
+
+    /// What the references' recordings are like.
+    pub fn usual_recording(&self) -> &UsualRecording {
+        &self.usual_recording
     }
 
     pub(crate) fn names(&self) -> &BandNames {

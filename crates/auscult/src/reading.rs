@@ -12,7 +12,7 @@ use auscult_audio::{
 };
 use auscult_core::{
     ClipCondition, ClipLength, ClipScore, ClipSettings, ClipVectors, Control, Event, Extractor,
-    FrontEnd, QualityMeter,
+    FrontEnd, QualityMeter, quality::RecordingKind,
 };
 use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 
@@ -80,8 +80,7 @@ impl Reading {
     ///
     /// If the recording cannot be opened.
     pub fn clips(&self, location: &Location) -> auscult_audio::Result<JudgedClips> {
-        let reader = ClipReader::open(location, &self.settings)?;
-        Ok(JudgedClips { reader, length: self.length })
+        Ok(JudgedClips::new(ClipReader::open(location, &self.settings)?, self.length))
     }
 
     /// The clips of sound in a stream of bytes; `label` names it in errors.
@@ -95,7 +94,7 @@ impl Reading {
         stream: impl std::io::Read + Send + Sync + 'static,
     ) -> auscult_audio::Result<JudgedClips> {
         let reader = ClipReader::from_stream(label, stream, &self.settings)?;
-        Ok(JudgedClips { reader, length: self.length })
+        Ok(JudgedClips::new(reader, self.length))
     }
 
     /// The samples of the clip that starts at `start_seconds`; `None` if there is none, or the recording cannot be read.
@@ -147,6 +146,8 @@ pub struct JudgedClip {
     pub extent: Extent,
     /// Whether it is worth scoring.
     pub condition: ClipCondition,
+    /// How the recording is stored.
+    pub recording: Arc<RecordingKind>,
 }
 
 /// The clips of one recording.
@@ -154,9 +155,16 @@ pub struct JudgedClip {
 pub struct JudgedClips {
     reader: ClipReader,
     length: ClipLength,
+    recording: Arc<RecordingKind>,
 }
 
 impl JudgedClips {
+    fn new(reader: ClipReader, length: ClipLength) -> Self {
+        let facts = reader.facts();
+        let (codec, bits, sample_rate) = (facts.codec, facts.bits, facts.sample_rate);
+        Self { reader, length, recording: Arc::new(RecordingKind { codec, bits, sample_rate }) }
+    }
+
     /// Sound at the end that was too short for a clip; known once all clips are read.
     pub fn seconds_dropped(&self) -> f64 {
         self.reader.facts().seconds_dropped
@@ -172,6 +180,7 @@ impl Iterator for JudgedClips {
             condition: ClipCondition::of(&samples, self.length),
             samples,
             extent,
+            recording: Arc::clone(&self.recording),
         };
         Some(self.reader.next()?.map(judged))
     }

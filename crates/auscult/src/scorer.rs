@@ -93,7 +93,8 @@ pub(crate) fn score_into(
     record.quality = worker.meter.measure(samples);
     record.remarks.clear();
     if let Some(quality) = &record.quality {
-        record.remarks.extend(model.remarks(quality));
+        let remarks = machine.usual_recording().remarks(quality, record.recording.as_deref());
+        record.remarks.extend(remarks);
     }
     record.error = None;
     if !Arc::ptr_eq(&record.model_hash, machine.hash()) {
@@ -115,7 +116,7 @@ pub(crate) fn score_into(
     } else {
         worker.score = record.scored.take().map(|scored| scored.score).or(worker.score.take());
     }
-    machine.names().describe(model, &worker.vectors, record);
+    machine.names().describe(model, &worker.vectors, worker.meter.spectrum_dbfs(), record);
     if record.scored.is_none() {
         use std::fmt::Write;
         // Writing to a text cannot fail.

@@ -151,6 +151,24 @@ impl Sources {
         }
     }
 
+    /// The length that all recordings have, in seconds, if they agree and are 1 to 10 s long: the natural length of a
+    /// clip. Recordings that cannot be read do not count.
+    pub fn common_seconds(&self) -> Option<f64> {
+        let mut range: Option<(f64, f64)> = None;
+        for source in &self.list {
+            let Ok(seconds) = auscult_audio::header_seconds(&source.location) else { continue };
+            // The first long one ends it: long recordings are cut.
+            let seconds = seconds.filter(|seconds| (1.0..LONGEST_CLIP).contains(seconds))?;
+            let (shortest, longest) = range.unwrap_or((seconds, seconds));
+            let (shortest, longest) = (shortest.min(seconds), longest.max(seconds));
+            if shortest < SAME_LENGTH * longest {
+                return None;
+            }
+            range = Some((shortest, longest));
+        }
+        range.map(|(shortest, _)| ((shortest * 100.0).floor() / 100.0).max(1.0))
+    }
+
     /// Inputs and rows of manifests that gave no recording.
     pub fn problems(&self) -> &[auscult_audio::Error] {
         &self.problems
@@ -159,6 +177,22 @@ impl Sources {
     /// What else is worth knowing, such as sound in formats that are not read.
     pub fn notes(&self) -> &[Note] {
         &self.notes
+    }
+
+    /// Folders whose names are labels; empty unless one of them stands for anomalous recordings.
+    pub fn label_folders(&self) -> &[LabelFolder] {
+        &self.label_folders
+    }
+
+    /// Whether folder names can only be labels: there are normal and anomalous ones, and every recording lies in one of
+    /// them.
+    pub fn has_clear_labels(&self) -> bool {
+        let has = |label: Label| self.label_folders.iter().any(|folder| folder.label == label);
+        let lies_in_one = |source: &Source| {
+            let path = source.location.path();
+            path.is_some_and(|path| self.label_folders.iter().any(|it| path.starts_with(&it.path)))
+        };
+        has(Label::Normal) && has(Label::Anomaly) && self.list.iter().all(lies_in_one)
     }
 
     /// Takes out what nothing may be learnt from: recordings kept for testing, labelled as anomalous, or
@@ -216,6 +250,12 @@ impl Sources {
         (self.list, self.problems)
     }
 }
+
+/// Longer recordings are cut into clips of this length, in seconds.
+const LONGEST_CLIP: f64 = 10.0;
+
+/// Recorders cut a little early or late: lengths that differ by less are the same.
+const SAME_LENGTH: f64 = 0.98;
 
 /// Labels a recording below the folder; the visit is then the folder below that, if there is one.
 fn label_by_folder(source: &mut Source, folder: &LabelFolder) {

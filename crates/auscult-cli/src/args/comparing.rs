@@ -34,6 +34,7 @@ impl Args for ComparingArguments {
                 .long(&flag[2..])
                 .value_name(option.value)
                 .allow_negative_numbers(option.value != "NAME")
+                .hide_short_help(true)
                 .help_heading(HEADING);
             command.arg(if option.name == METHOD {
                 let network =

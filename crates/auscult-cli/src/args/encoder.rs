@@ -13,19 +13,23 @@ pub(crate) struct EncoderArguments {
     /// ced, the last for others; 0 is the input of the first block. Lower layers cost less.
     #[arg(long, value_name = "N,..", value_delimiter = ',', allow_hyphen_values = true)]
     #[arg(value_parser = layer)]
+    #[arg(hide_short_help = true)]
     pub(crate) layer: Vec<usize>,
 
     /// Frequency rows of tokens in one band; 1 if not given. ced has 4 rows, the others 8.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(hide_short_help = true)]
     pub(crate) rows_per_band: Option<usize>,
 
     /// Take the class token as one more band; of the encoders here only eat has one.
     #[arg(long)]
+    #[arg(hide_short_help = true)]
     pub(crate) class_token: bool,
 
     /// What the encoder computes in: f32, or int16 (faster, scores differ by some thousandths).
     /// int16 for ced, f32 for others if not given.
     #[arg(long, value_name = "f32|int16")]
+    #[arg(hide_short_help = true)]
     pub(crate) precision: Option<Precision>,
 }
 

@@ -25,14 +25,17 @@ pub(crate) struct FitArguments {
     #[arg(short, long, value_name = "MODEL", help_heading = None)]
     pub(crate) output: PathBuf,
 
+    /// best (the default) finds most, fast is ten times cheaper, paper is for comparisons.
+    ///
     /// What is compared and how, under one name. best: log-mel, modulation spectrum and the encoder
-    /// ced; finds most. fast: the same without ced, ten times cheaper. paper: log-mel with the
-    /// paper's values. best if neither this nor a front end, method or settings are given.
+    /// ced. fast: the same without ced. paper: log-mel with the paper's values. best if neither this
+    /// nor a front end, method or settings are given.
     #[arg(long, value_name = "best|fast|paper", help_heading = None)]
     pub(crate) preset: Option<Preset>,
 
     /// Settings written by auscult tune; options given here go before them.
     #[arg(long, value_name = "FILE", help_heading = None, conflicts_with = "preset")]
+    #[arg(hide_short_help = true)]
     pub(crate) settings: Option<PathBuf>,
 
     #[command(flatten)]
@@ -51,6 +54,7 @@ pub(crate) struct FitArguments {
     /// training of its own; 5 if not given. --calibration split trains once.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(help_heading = AUTOENCODER)]
+    #[arg(hide_short_help = true)]
     pub(crate) folds: Option<usize>,
 
     #[command(flatten)]
@@ -71,19 +75,23 @@ pub(crate) struct AutoencoderArguments {
     /// dcase (640-128-128-128-128-8 and back, 128 mel bins, the default) or mimii (320-64-64-8 and
     /// back, 64 mel bins).
     #[arg(long, value_name = "NAME")]
+    #[arg(hide_short_help = true)]
     pub(crate) network: Option<Form>,
 
     /// mse (the default), mahalanobis (mean over frames, per-domain covariance, the smaller counts)
     /// or mahalanobis-official (as the DCASE program reduces it).
     #[arg(long, value_name = "NAME")]
+    #[arg(hide_short_help = true)]
     pub(crate) error_score: Option<ErrorScore>,
 
     /// Times every window is seen; dcase: 100, mimii: 50.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(hide_short_help = true)]
     pub(crate) epochs: Option<usize>,
 
     /// Decides first weights and order: the same seed gives the same network; 13711 if not given.
     #[arg(long, value_name = "N")]
+    #[arg(hide_short_help = true)]
     pub(crate) seed: Option<u64>,
 }
 
@@ -93,32 +101,39 @@ pub(crate) struct AutoencoderArguments {
 pub(crate) struct MemoryArguments {
     /// Keep at most this many references, chosen to cover the rest; always the same choice.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    #[arg(hide_short_help = true)]
     pub(crate) max_references: Option<usize>,
 
     /// How references are kept: f32, f16 (half the file) or int8 (a quarter), rounded before anything
     /// is computed with them.
     #[arg(long, default_value_t = Storage::F32, value_name = "NAME")]
+    #[arg(hide_short_help = true)]
     pub(crate) storage: Storage,
 
-    /// Share of normal clips that may be called anomalous, such as 5% or 0.01. Needs 1/rate - 1
-    /// independent normal clips (19 for 5%, 99 for 1%; clips of one visit count as few); below that
-    /// no verdict is given.
+    /// Share of normal clips that may be called anomalous, such as 5% or 0.01.
+    ///
+    /// It is promised from 1/rate - 1 independent normal clips on (19 for 5%, 99 for 1%; clips of one
+    /// visit count as few). With as many clips of too few visits verdicts are provisional, with fewer
+    /// clips there are none.
     #[arg(long, default_value = "5%", value_name = "RATE", allow_negative_numbers = true)]
     pub(crate) false_alarm_rate: FalseAlarmRate,
 
-    /// An alarm budget such as "1 alarm per month" or 2/week, instead of a rate: chooses the rate and
-    /// how many of the last clips must be anomalous (M of N), shows the choices, replays left-out
-    /// sound through the alarm, and keeps the rule in the model. Needs many visits.
+    /// An alarm budget such as "1 alarm per month" or 2/week, instead of a rate.
+    ///
+    /// Chooses the rate and how many of the last clips must be anomalous (M of N), shows the choices,
+    /// replays left-out sound through the alarm, and keeps the rule in the model. Needs many visits.
     #[arg(long, value_name = "BUDGET", conflicts_with = "false_alarm_rate")]
     pub(crate) at_most: Option<AlarmBudget>,
 
     /// How sure to be of the rate with these references, such as 90%. Without it the rate holds on
     /// average over recordings.
     #[arg(long, value_name = "C", allow_negative_numbers = true)]
+    #[arg(hide_short_help = true)]
     pub(crate) confidence: Option<Confidence>,
 
     /// What is left out to learn how unseen normal sound scores: auto (visits, else files, else
     /// parts of the one recording), visits, files, blocks, clips, or split.
     #[arg(long, default_value_t = CalibrationScheme::Auto, value_name = "NAME")]
+    #[arg(hide_short_help = true)]
     pub(crate) calibration: CalibrationScheme,
 }

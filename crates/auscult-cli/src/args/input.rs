@@ -14,24 +14,29 @@ use super::EncoderArguments;
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Reading sound")]
 pub(crate) struct InputArguments {
-    /// Files, folders (searched with all sub-folders), glob patterns, CSV, JSONL or Parquet
-    /// manifests (a path column; visit and domain if you have them), or - for standard input.
+    /// Files, folders, patterns, manifests, or - for standard input.
+    ///
+    /// Folders are searched with all sub-folders. Manifests are CSV, JSONL or Parquet with a path
+    /// column; visit and domain if you have them.
     #[arg(required = true, value_name = "PATH", help_heading = None)]
     pub(crate) paths: Vec<String>,
 
     /// Time from the start of one clip to the next in long recordings; one clip length if not
     /// given. Shorter makes clips overlap.
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
+    #[arg(hide_short_help = true)]
     pub(crate) hop_seconds: Option<f64>,
 
     /// Which clips of a recording to take.
     #[arg(long, value_enum, default_value_t = Clips::All)]
+    #[arg(hide_short_help = true)]
     pub(crate) clips: Clips,
 
     /// Take every .csv file as a recording and not as a manifest: the column with its samples (a name
     /// in the header, or a number from 0) and their rate, such as acceleration@25600. Numbers go from
     /// -1 to 1; for others give the full scale of the sensor: acceleration@25600/16.
     #[arg(long, value_name = "COLUMN@HZ[/FULL_SCALE]")]
+    #[arg(hide_short_help = true)]
     pub(crate) samples_csv: Option<SampleColumn>,
 }
 
@@ -85,20 +90,24 @@ impl From<Clips> for ClipRange {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Visits")]
 pub(crate) struct VisitArguments {
-    /// The visit these recordings belong to, such as a date. Without it the first sub-folder of a
-    /// given folder, or a manifest column, names the visit. Thresholds are learned by leaving out
-    /// whole visits, so record on at least two.
+    /// The visit these recordings belong to, such as a date.
+    ///
+    /// Without it the first sub-folder of a given folder, or a manifest column, names the visit.
+    /// Thresholds are learned by leaving out whole visits, so record on at least two.
     #[arg(long)]
     pub(crate) visit: Option<String>,
 
     /// The domain these recordings belong to, such as source or target. score
     /// --domain then judges by the threshold of that domain alone.
     #[arg(long)]
+    #[arg(hide_short_help = true)]
     pub(crate) domain: Option<String>,
 
-    /// What folders called normal, abnormal, faulty and the like are: use takes them as labels and
-    /// learns the normal ones only, ignore takes them as visits. Without it they are asked about, or
-    /// refused where nobody can answer.
+    /// Whether folders called normal, abnormal, faulty and the like are labels.
+    ///
+    /// use takes them as labels and learns the normal ones only, ignore takes them as visits. Without
+    /// it a folder of normal and one of faulty recordings side by side are labels, and others are
+    /// asked about, or refused where nobody can answer.
     #[arg(long, value_enum, value_name = "use|ignore")]
     pub(crate) label_folders: Option<LabelFoldersName>,
 }
@@ -133,26 +142,31 @@ pub(crate) struct FrontEndArguments {
     /// ced@raw+ced@ldn. How a member compares may stand in parentheses:
     /// modulation(metric=scaled,neighbours=3)+ced(exponent=auto). log-mel if not given.
     #[arg(long, value_name = "NAME")]
+    #[arg(hide_short_help = true)]
     pub(crate) front_end: Option<String>,
 
     /// Which form of the front end. log-mel: s15 (default), kaldi, dcase, mimii, beats-input, eat-input;
     /// mfcc: kaldi (default), no-lifter, s15, s15-no-lifter, librosa; lpc: spectrum (default),
     /// inverse.
     #[arg(long, value_name = "NAME")]
+    #[arg(hide_short_help = true)]
     pub(crate) convention: Option<String>,
 
-    /// Length of a clip, 0.1 to 600 s; 10 if not given. Longer recordings are cut into clips,
-    /// shorter ones padded with silence.
+    /// Length of a clip; that of the recordings if they agree and are 1 to 10 s long, otherwise 10.
+    ///
+    /// 0.1 to 600 s. Longer recordings are cut into clips, shorter ones padded with silence.
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     pub(crate) clip_seconds: Option<f64>,
 
     /// Sample rate everything is brought to, 1000 to 384000 Hz; 16000 if not given. native is the rate
     /// of the recordings, which must all have the same: nothing is resampled then.
     #[arg(long, value_name = "HZ|native", allow_negative_numbers = true)]
+    #[arg(hide_short_help = true)]
     pub(crate) sample_rate: Option<SampleRate>,
 
     /// Which channel to take: 0 (if not given), 1, ... or mean.
     #[arg(long, value_name = "0|mean|N", allow_negative_numbers = true)]
+    #[arg(hide_short_help = true)]
     pub(crate) channel: Option<ChannelRule>,
 
     #[command(flatten)]

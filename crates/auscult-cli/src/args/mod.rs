@@ -73,11 +73,13 @@ pub(crate) struct Arguments {
         display_order = 99
     )]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=512))]
+    #[arg(hide_short_help = true)]
     pub(crate) jobs: Option<u16>,
 
     /// The file with an encoder's weights (PyTorch zip or safetensors), if not the bundled or
     /// pulled one.
     #[arg(long = "encoder", global = true, value_name = "FILE", display_order = 98)]
+    #[arg(hide_short_help = true)]
     pub(crate) encoder_file: Option<std::path::PathBuf>,
 }
 

@@ -19,12 +19,14 @@ pub(crate) struct ScoringArguments {
     /// Which channel to take, if not the one the model was made with.
     #[arg(long, value_name = "0|mean|N", allow_negative_numbers = true)]
     #[arg(help_heading = "Reading sound")]
+    #[arg(hide_short_help = true)]
     pub(crate) channel: Option<ChannelRule>,
 
     /// The domain these recordings are of, such as source or target: they are judged by the
     /// threshold of its references alone. A manifest column says the same clip by clip. Without
     /// either, one threshold serves all.
     #[arg(long, value_name = "NAME", help_heading = None)]
+    #[arg(hide_short_help = true)]
     pub(crate) domain: Option<String>,
 
     /// Share of normal clips that may be called anomalous, such as 5% or 0.01, if not the model's.
@@ -67,7 +69,7 @@ pub(crate) struct ScoreArguments {
     #[arg(long, help_heading = None)]
     pub(crate) explain: bool,
 
-    /// Exit with 1 if any clip is anomalous.
+    /// Exit with 1 if any clip is anomalous, or the run has changed as a whole.
     #[arg(long, help_heading = None)]
     pub(crate) fail_on_anomaly: bool,
 }
@@ -77,11 +79,13 @@ pub(crate) struct ScoreArguments {
 pub(crate) struct ColumnArguments {
     /// Add the scores of every view and band to the results for programs.
     #[arg(long, help_heading = "Results for programs")]
+    #[arg(hide_short_help = true)]
     pub(crate) bands: bool,
 
     /// Add input quality to CSV and Parquet: level, peak, clipped share, offset, dropouts, mains
     /// hum, bandwidth and remarks. JSON always has it.
     #[arg(long, help_heading = "Results for programs")]
+    #[arg(hide_short_help = true)]
     pub(crate) quality: bool,
 }
 

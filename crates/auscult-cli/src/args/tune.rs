@@ -55,28 +55,34 @@ pub(crate) struct TuneArguments {
     /// machines.
     #[arg(long, value_name = "N", default_value_t = 120, help_heading = None)]
     #[arg(allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(4..=2000))]
+    #[arg(hide_short_help = true)]
     pub(crate) max_clips: u16,
 
     /// Seed of the changes.
     #[arg(long, default_value_t = 1, help_heading = None)]
+    #[arg(hide_short_help = true)]
     pub(crate) seed: u64,
 
     #[command(flatten)]
     pub(crate) visits: VisitArguments,
 
-    /// Length of a clip, 0.1 to 600 s. Longer recordings are cut into clips.
-    #[arg(long, default_value_t = 10.0, value_name = "SECONDS", allow_negative_numbers = true)]
+    /// Length of a clip, 0.1 to 600 s. If not given: that of the recordings where they all agree and
+    /// are 1 to 10 s long, otherwise 10. Longer recordings are cut into clips.
+    #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]
     #[arg(help_heading = "Reading sound")]
-    pub(crate) clip_seconds: f64,
+    #[arg(hide_short_help = true)]
+    pub(crate) clip_seconds: Option<f64>,
 
     /// Sample rate everything is brought to, 1000 to 384000 Hz, or native: that of the recordings.
     #[arg(long, default_value = "16000", value_name = "HZ|native", allow_negative_numbers = true)]
     #[arg(help_heading = "Reading sound")]
+    #[arg(hide_short_help = true)]
     pub(crate) sample_rate: SampleRate,
 
     /// Which channel to take: 0, 1, ... or mean.
     #[arg(long, default_value = "0", value_name = "0|mean|N", allow_negative_numbers = true)]
     #[arg(help_heading = "Reading sound")]
+    #[arg(hide_short_help = true)]
     pub(crate) channel: ChannelRule,
 
     /// Print the whole ranking as JSON.

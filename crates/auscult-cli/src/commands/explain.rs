@@ -6,8 +6,7 @@ use crate::{
     context::Context,
     options::listening::{Scoring, print_rest},
     output::{Format, RunWriter},
-    printer::strong,
-    tables::{promise, scores::name_of},
+    tables::{promise, scores::explained},
 };
 
 pub(crate) fn run(arguments: &ExplainArguments, context: &Context) -> anyhow::Result<Outcome> {
@@ -24,13 +23,9 @@ pub(crate) fn run(arguments: &ExplainArguments, context: &Context) -> anyhow::Re
             (Err(error), _) => printer.problem(&error),
             (Ok(record), Some(writer)) => writer.write(record)?,
             (Ok(record), None) => {
-                let Some(explanation) = &record.explanation else { continue };
-                printer.line(strong(name_of(&record)))?;
-                printer.line(&explanation.summary)?;
-                for sentence in explanation.sentences() {
-                    printer.line(format!("  {sentence}"))?;
+                if let Some(text) = explained(&record) {
+                    printer.line(text)?;
                 }
-                printer.line("")?;
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::io::IsTerminal;
 
-use auscult::{Error, LabelFolders, Learn, Machine};
+use auscult::{Error, LabelFolders, Learn, Machine, Sources};
 
 use crate::{
     Outcome,
@@ -28,16 +28,19 @@ fn learn_machine(
     learn: &Learn,
     context: &Context,
 ) -> anyhow::Result<Machine> {
-    let learned = |learn: &Learn| {
-        Machine::learn(learning::sources(&arguments.input, &arguments.visits)?, learn)
-            .map_err(anyhow::Error::from)
+    let sources = || learning::sources(&arguments.input, &arguments.visits);
+    let learned = |sources: Sources, label_folders: LabelFolders| {
+        let learn = Learn { label_folders, ..learn.clone() };
+        Machine::learn(sources, &learn).map_err(anyhow::Error::from)
     };
     let output = arguments.output.display();
-    learned(learn)
+    let first = sources()?;
+    let label_folders = learning::label_folders(&arguments.visits, &first, context);
+    learned(first, label_folders)
         .or_else(|error| match error.downcast_ref::<Error>() {
             Some(Error::LabelFolders { folders }) if std::io::stdin().is_terminal() => {
                 let label_folders = ask(folders, context)?;
-                learned(&Learn { label_folders, ..learn.clone() })
+                learned(sources()?, label_folders)
             }
             _ => Err(error),
         })

@@ -43,7 +43,7 @@ fn add(
     let lock = ModelLock::acquire(path)?;
     let machine = Machine::from_model(lock.load()?, &context.front_ends)?;
     let sources = learning::sources(input, visits)?;
-    let learn = learning::learn_more(input, visits, context);
+    let learn = learning::learn_more(input, visits, &sources, context);
     let name = path.display();
     let grown = machine.add(sources, &learn).map_err(|error| match error {
         Error::Cancelled => anyhow::anyhow!("stopped: {name} was not changed"),

@@ -73,7 +73,8 @@ const MOST_UNREAD: usize = 20;
 /// What the page must not keep to itself: alarms, and what is not on it.
 fn notes(scoring: &Scoring, summary: &RunSummary) -> Vec<String> {
     let alarms = promise::alarm_line(&scoring.machine, summary, scoring.has_other_rate);
-    let mut notes: Vec<String> = alarms.into_iter().collect();
+    let mut notes = promise::changed_lines(summary);
+    notes.extend(alarms);
     if summary.is_cancelled {
         notes.push("stopped before everything was read: some recordings are missing".to_owned());
     }

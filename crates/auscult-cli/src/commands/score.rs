@@ -62,7 +62,9 @@ pub(crate) fn run(arguments: &ScoreArguments, context: &Context) -> anyhow::Resu
     }
     Ok(match summary.is_complete {
         false => Outcome::Incomplete,
-        true if arguments.fail_on_anomaly && anomalous > 0 => Outcome::Anomalous,
+        true if arguments.fail_on_anomaly && (anomalous > 0 || summary.changed.is_some()) => {
+            Outcome::Anomalous
+        }
         true => Outcome::Done,
     })
 }

@@ -20,7 +20,8 @@ use crate::{
 pub(crate) fn run(arguments: &TuneArguments, context: &Context) -> anyhow::Result<Outcome> {
     let printer = &context.printer;
     settings_file::check_target(&arguments.output)?;
-    let search = search(arguments, context)?;
+    let clip = learning::clip_to_tune(arguments, context)?;
+    let search = search(arguments, clip, context)?;
     warn(&search, context);
     let mut state = open_state(&arguments.output, &search, context)?;
     let ranking = search.run(&mut state).map_err(|error| match error {
@@ -33,7 +34,7 @@ pub(crate) fn run(arguments: &TuneArguments, context: &Context) -> anyhow::Resul
     let is_finished = !context.cancel.is_cancelled();
     if is_finished {
         let (candidate, channel) = (&chosen.evaluation.candidate, arguments.channel.to_string());
-        let settings = TunedSettings::new(candidate, clip(arguments)?, channel);
+        let settings = TunedSettings::new(candidate, clip, channel);
         auscult::files::write_atomically(&arguments.output, settings.to_json()?.as_bytes())?;
     }
     let all = search.candidates().len();
@@ -65,24 +66,24 @@ pub(crate) fn run(arguments: &TuneArguments, context: &Context) -> anyhow::Resul
     Ok(if is_complete { Outcome::Done } else { Outcome::Incomplete })
 }
 
-fn clip(arguments: &TuneArguments) -> auscult::Result<ClipSettings> {
-    let sample_rate = arguments.input.hertz(arguments.sample_rate)?;
-    Ok(ClipSettings { sample_rate, seconds: arguments.clip_seconds })
-}
-
-fn search(arguments: &TuneArguments, context: &Context) -> anyhow::Result<Search> {
+fn search(
+    arguments: &TuneArguments,
+    clip: ClipSettings,
+    context: &Context,
+) -> anyhow::Result<Search> {
     let encoder = |name: &String| match name.split_once(':') {
         Some((name, convention)) => {
             FrontEndSpec { convention: Some(convention.to_owned()), ..FrontEndSpec::of(name) }
         }
         None => FrontEndSpec::of(name),
     };
+    let normal = learning::sources(&arguments.input, &arguments.visits)?;
     let tune = Tune {
-        clip: clip(arguments)?,
+        clip,
         channel: arguments.channel,
         hop_seconds: arguments.input.hop_seconds,
         rules: rules(arguments.input.clips),
-        label_folders: arguments.visits.label_folders(),
+        label_folders: learning::label_folders(&arguments.visits, &normal, context),
         presets: match arguments.preset.as_slice() {
             [] => Preset::ALL.to_vec(),
             given => given.to_vec(),
@@ -97,7 +98,6 @@ fn search(arguments: &TuneArguments, context: &Context) -> anyhow::Result<Search
         }),
         control: context.control(),
     };
-    let normal = learning::sources(&arguments.input, &arguments.visits)?;
     let outliers = match arguments.outliers.as_slice() {
         [] => None,
         paths => Some(Sources::of(paths)?),

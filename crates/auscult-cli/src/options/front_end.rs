@@ -7,6 +7,8 @@ use auscult::{
     audio::{ChannelRule, ClipRange},
 };
 
+use crate::printer::Printer;
+
 use crate::args::{Clips, FrontEndArguments, InputArguments, SampleRate};
 
 impl InputArguments {
@@ -16,6 +18,16 @@ impl InputArguments {
             Some(column) => Sources::of_tables(&self.paths, column),
             None => Sources::of(&self.paths),
         }
+    }
+
+    /// Length and rate of clips where none are given: as long as the recordings, if these agree, which is then said.
+    pub(crate) fn usual_clip(&self, printer: &Printer) -> auscult::Result<ClipSettings> {
+        let usual = ClipSettings::default();
+        let Some(seconds) = self.sources()?.common_seconds() else { return Ok(usual) };
+        printer.note(format!(
+            "clips are {seconds} s long, as all recordings are (--clip-seconds chooses)"
+        ));
+        Ok(ClipSettings { seconds, ..usual })
     }
 
     /// A sample rate in hertz.

@@ -1,10 +1,12 @@
 //! What `fit` and `model add` learn with.
 
 use anyhow::Context as _;
-use auscult::{ClipSettings, FrontEndChoice, Learn, LearnMethod, Sources};
+use auscult::{
+    ClipSettings, FrontEndChoice, LabelFolders, Learn, LearnMethod, Sources, audio::Label,
+};
 
 use crate::{
-    args::{FitArguments, InputArguments, MethodName, VisitArguments},
+    args::{FitArguments, InputArguments, MethodName, TuneArguments, VisitArguments},
     context::Context,
     options::{front_end::rules, network, presets, settings_file, unused::refuse},
 };
@@ -21,13 +23,41 @@ pub(crate) fn sources(input: &InputArguments, visits: &VisitArguments) -> anyhow
     Ok(sources)
 }
 
+/// Whether folder names are labels: as was typed; otherwise they are if there is no doubt, which is then said.
+pub(crate) fn label_folders(
+    visits: &VisitArguments,
+    sources: &Sources,
+    context: &Context,
+) -> LabelFolders {
+    if visits.label_folders.is_some() || !sources.has_clear_labels() {
+        return visits.label_folders();
+    }
+    let names = |wanted: Label| {
+        let folders = sources.label_folders().iter().filter(|folder| folder.label == wanted);
+        let names: Vec<String> = folders.map(|it| it.path.display().to_string()).collect();
+        names.join(", ")
+    };
+    context.printer.note(format!(
+        "folder names are labels: learning from {}, leaving out {} (--label-folders ignore takes them as visits)",
+        names(Label::Normal),
+        names(Label::Anomaly)
+    ));
+    LabelFolders::Use
+}
+
 /// Everything that decides what a model's numbers are.
 pub(crate) fn learn(arguments: &FitArguments, context: &Context) -> anyhow::Result<Learn> {
     let memory = &arguments.memory;
     anyhow::ensure!(memory.max_references != Some(0), "--max-references must be at least 1, got 0");
-    let clip = arguments.front_end.clip_of(&arguments.input, ClipSettings::default())?;
+    let has_length = arguments.front_end.clip_seconds.is_some() || arguments.settings.is_some();
+    let usual = match has_length {
+        true => ClipSettings::default(),
+        false => arguments.input.usual_clip(&context.printer)?,
+    };
+    let clip = arguments.front_end.clip_of(&arguments.input, usual)?;
     let learn = Learn {
         clip,
+        clip_of_recordings: false,
         channel: arguments.front_end.channel(),
         hop_seconds: arguments.input.hop_seconds,
         rules: rules(arguments.input.clips),
@@ -81,13 +111,27 @@ pub(crate) fn learn(arguments: &FitArguments, context: &Context) -> anyhow::Resu
 pub(crate) fn learn_more(
     input: &InputArguments,
     visits: &VisitArguments,
+    sources: &Sources,
     context: &Context,
 ) -> Learn {
     Learn {
         hop_seconds: input.hop_seconds,
         rules: rules(input.clips),
-        label_folders: visits.label_folders(),
+        label_folders: label_folders(visits, sources, context),
         control: context.control(),
         ..Learn::default()
     }
+}
+
+/// Length and rate of the clips that settings are chosen with.
+pub(crate) fn clip_to_tune(
+    arguments: &TuneArguments,
+    context: &Context,
+) -> auscult::Result<ClipSettings> {
+    let sample_rate = arguments.input.hertz(arguments.sample_rate)?;
+    let seconds = match arguments.clip_seconds {
+        Some(seconds) => seconds,
+        None => arguments.input.usual_clip(&context.printer)?.seconds,
+    };
+    Ok(ClipSettings { sample_rate, seconds })
 }

@@ -21,7 +21,7 @@ pub(crate) struct RunWriter {
 }
 
 /// The columns every record has in CSV and Parquet. Scripts rely on the first six.
-const COLUMNS: [&str; 17] = [
+const COLUMNS: [&str; 18] = [
     "path",
     "start_seconds",
     "score",
@@ -35,6 +35,7 @@ const COLUMNS: [&str; 17] = [
     "promised",
     "alarm",
     "copy_of",
+    "heard",
     "differs_most",
     "reason",
     "error",
@@ -95,6 +96,7 @@ impl RunWriter {
         let run = json!({
             "program": format!("auscult {}", env!("CARGO_PKG_VERSION")),
             "model_hash": self.model_hash,
+            "changed": summary.changed,
             "summary": summary,
         });
         self.writer.finish_with(|clips: Vec<Record>| Document { schema: RECORD_SCHEMA, clips, run })
@@ -143,6 +145,7 @@ fn row(clip: &ClipRecord) -> Record {
         .text("promised", clip.promise.is_promised.to_string())
         .text("alarm", clip.alarm.map(AlarmState::name).unwrap_or_default())
         .text("copy_of", clip.copy_of.clone().unwrap_or_default())
+        .text("heard", clip.heard.clone().unwrap_or_default())
         .text("differs_most", clip.differs_most.clone().unwrap_or_default())
         .text("reason", clip.reason())
         .text("error", clip.error.clone().unwrap_or_default())

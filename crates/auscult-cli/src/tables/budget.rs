@@ -41,7 +41,7 @@ fn choice(plan: &BudgetPlan) -> String {
     let (Some(choice), Some(replay)) = (&plan.chosen, &plan.replay) else {
         let why = plan.shortfall.as_ref().map(ToString::to_string);
         let why = why.unwrap_or_else(|| "the replay failed".to_owned());
-        return format!("none of these can be promised yet: {why}\n");
+        return format!("at most {} cannot be promised yet: {why}\n", plan.budget);
     };
     let beyond = if replay.alarms as f64 > plan.allowed_alarms() {
         "more than the budget has, in too short a time to contradict it; "
@@ -50,17 +50,17 @@ fn choice(plan: &BudgetPlan) -> String {
     };
     format!(
         "chosen: {} of {} clips at a clip rate of {}: that share of single clips may be called anomalous, an alarm \
-         needs {} of them among {}\nreplayed {}, {:.1} h at this pace, one visit after the other: {}; {beyond}more \
-         than {:.0} a {} are ruled out (95 % confidence), fewer are possible\n",
+         needs {} of them among {}\nreplayed {}, one visit after the other: {} in {:.1} h of sound, where at most {} \
+         allows {:.2}; {beyond}so short a replay shows only that alarms are not much more frequent than that\n",
         choice.raise,
         choice.window,
         choice.rate,
         choice.raise,
         choice.window,
         count(replay.clips, "left-out clip"),
-        replay.seconds / 3600.0,
         count(replay.alarms, "alarm"),
-        replay.most_per_period,
-        plan.period
+        replay.seconds / 3600.0,
+        plan.budget,
+        plan.allowed_alarms(),
     )
 }

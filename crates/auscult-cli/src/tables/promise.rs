@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use auscult::{Basis, Machine, Model, RunSummary, Standing, calibration::Missing};
 
-use crate::printer::Printer;
+use crate::printer::{Printer, count};
 
 /// Why verdicts are not to be relied on, and what to do; `None` if the rate is promised.
 pub(crate) fn shortcoming(standing: Standing) -> Option<String> {
@@ -21,6 +21,34 @@ pub(crate) fn shortcoming(standing: Standing) -> Option<String> {
         Missing::Visits => "",
     };
     Some(format!("{verdicts}: {lack}{option}"))
+}
+
+/// The same in one short line, for commands that come every day.
+fn short_shortcoming(standing: Standing) -> Option<String> {
+    let (verdicts, lack) = match standing {
+        Standing::Promised => return None,
+        Standing::Provisional(lack) => ("verdicts are provisional", lack),
+        Standing::Undecided(lack) => ("no verdicts yet", lack),
+    };
+    let why = match lack.missing {
+        Missing::Visits => "only one visit is known".to_owned(),
+        Missing::Clips => format!("too few normal clips for {}", lack.promise),
+        Missing::Independence => {
+            let noun = if lack.basis == Basis::Visits { "visit" } else { "recording" };
+            format!("{} are too few for {}", count(lack.groups, noun), lack.promise)
+        }
+    };
+    Some(format!("{verdicts}: {why} (auscult inspect says what to record)"))
+}
+
+/// What a changed run says, what differs in it, and what to do.
+pub(crate) fn changed_lines(summary: &RunSummary) -> Vec<String> {
+    let Some(changed) = &summary.changed else { return Vec::new() };
+    vec![
+        format!("changed: {changed}"),
+        format!("what differs: {}", changed.differences()),
+        format!("next: {} (auscult model add MODEL PATH --visit NAME)", changed.next_step),
+    ]
 }
 
 /// The rate, and how sure it is.
@@ -55,9 +83,10 @@ pub(crate) fn warn(model: &Model, printer: &Printer) {
 
 /// Notes why verdicts are not to be relied on, where results have no place for it.
 pub(crate) fn warn_about_run(machine: &Machine, summary: &RunSummary, printer: &Printer) {
+    changed_lines(summary).iter().for_each(|line| printer.note(line));
     for domain in &summary.domains {
         let domain = domain.as_deref();
-        if let Some(shortcoming) = shortcoming(machine.standing(domain)) {
+        if let Some(shortcoming) = short_shortcoming(machine.standing(domain)) {
             printer.note(of_domain(domain, shortcoming));
         }
     }
@@ -75,14 +104,18 @@ pub(crate) fn closing_lines(
     let promise = machine.model().settings().promise();
     let line = |domain: &Option<String>| {
         let domain = domain.as_deref();
-        let text = shortcoming(machine.standing(domain)).unwrap_or_else(|| {
+        let text = short_shortcoming(machine.standing(domain)).unwrap_or_else(|| {
+            if summary.changed.is_some() {
+                return format!("{promise} false alarms are promised for visits like those learnt, not for this run");
+            }
             let condition = condition(machine, domain).map(|condition| format!(", {condition}"));
             let condition = condition.unwrap_or_default();
             format!("at most {promise} of normal clips are called anomalous{condition}")
         });
         of_domain(domain, text)
     };
-    let mut lines: Vec<String> = summary.domains.iter().map(line).collect();
+    let mut lines = changed_lines(summary);
+    lines.extend(summary.domains.iter().map(line));
     lines.extend(alarm_line(machine, summary, has_other_rate));
     lines.extend(summary.quality.as_ref().map(|quality| format!("input quality: {quality}")));
     lines

@@ -64,6 +64,9 @@ fn meaning(ranking: &Ranking, in_all: usize, written: Option<&Path>) -> String {
         .default_candidate()
         .map(|default| 100.0 * (chosen.evaluation.mean_auc - default.evaluation.mean_auc));
     let choice = match against_default {
+        None if candidate.preset.is_some() => {
+            format!("chosen      {candidate}: the best of what was tried\n")
+        }
         _ if candidate.preset.is_some() => {
             format!("chosen      {candidate}: nothing tried is clearly better\n")
         }
@@ -76,9 +79,15 @@ fn meaning(ranking: &Ranking, in_all: usize, written: Option<&Path>) -> String {
     text.push_str(&choice);
     if against_default.is_none() {
         let default = Preset::default();
-        let line =
-            format!("missing     preset {default}, the default, was not tried: allow more\n");
+        let line = format!(
+            "missing     preset {default}, the default, was not tried: use it, or allow more\n"
+        );
         text.push_str(&line);
+    }
+    if 2 * tried < in_all {
+        text.push_str(
+            "tried       less than half of the settings: use the preset, or allow more\n",
+        );
     }
     if candidate.preset.is_none() {
         text.push_str(

@@ -1,6 +1,11 @@
 //! The table of scored clips.
 
-use auscult::{ClipRecord, ClipVerdict, Verdict, record::clip_name};
+use std::fmt::Write;
+
+use auscult::{
+    ClipRecord, ClipVerdict, Verdict,
+    record::{SpectrumDifference, clip_name},
+};
 
 use super::{Align, Table};
 use crate::printer::{self, printable};
@@ -20,7 +25,7 @@ impl ScoreTable {
             ("p-value", Align::Right),
             ("calibrated", Align::Right),
             ("verdict", Align::Left),
-            ("differs most", Align::Left),
+            ("what differs", Align::Left),
         ];
         Self { table: Table::new(&columns), reasons: Vec::new(), counts: [0; 4] }
     }
@@ -30,14 +35,13 @@ impl ScoreTable {
         let show = |value: Option<f64>, digits: usize| {
             value.map(|value| format!("{value:.digits$}")).unwrap_or_default()
         };
-        let name = name_of(record);
         self.table.row([
-            name.clone(),
+            name_of(record),
             show(record.score(), 4),
             show(record.p_value(), 3),
             show(record.calibrated(), 3),
             printer::verdict(record.verdict().name()),
-            record.differs_most.clone().unwrap_or_default(),
+            record.heard.clone().or_else(|| record.differs_most.clone()).unwrap_or_default(),
         ]);
         let kind = match record.verdict() {
             ClipVerdict::Judged(Verdict::Normal) => 0,
@@ -46,11 +50,8 @@ impl ScoreTable {
             _ => 3,
         };
         self.counts[kind] += 1;
-        if let (true, Some(explanation)) = (explain, &record.explanation) {
-            let (name, summary) = (printer::strong(name), &explanation.summary);
-            self.reasons.push(format!("\n{name}\n{summary}\n"));
-            let sentences = explanation.sentences();
-            self.reasons.extend(sentences.into_iter().map(|text| format!("  {text}\n")));
+        if explain {
+            self.reasons.extend(explained(record).map(|text| format!("\n{text}")));
         }
     }
 
@@ -71,6 +72,41 @@ impl ScoreTable {
         let counts = parts.join(", ");
         format!("{table}{reasons}\n{counts}\n{}\n", closing_lines.join("\n"))
     }
+}
+
+/// Why a clip scored as it did: first what can be heard, then the details; `None` without an explanation.
+pub(crate) fn explained(record: &ClipRecord) -> Option<String> {
+    let explanation = record.explanation.as_ref()?;
+    let mut text = format!("{}\n", printer::strong(name_of(record)));
+    if let Some(heard) = &record.heard {
+        // Writing to a text cannot fail.
+        let _ = writeln!(text, "{heard}");
+    }
+    if let Some(difference) = &record.difference {
+        let _ = writeln!(text, "{}", octaves(difference));
+    }
+    let _ = writeln!(text, "{}", explanation.summary);
+    for sentence in explanation.sentences() {
+        let _ = writeln!(text, "  {sentence}");
+    }
+    Some(text)
+}
+
+/// Third octaves that differ by less are not listed.
+const NOTABLE_DECIBELS: f32 = 3.0;
+
+/// The third octaves that are clearly louder or quieter than in the closest normal clip.
+fn octaves(difference: &SpectrumDifference) -> String {
+    let bands = difference.hertz.windows(2).zip(&difference.decibels);
+    let notable = bands.filter(|(_, decibels)| decibels.abs() >= NOTABLE_DECIBELS);
+    let parts: Vec<String> = notable
+        .map(|(edges, decibels)| format!("{:.0} Hz {decibels:+.0}", (edges[0] * edges[1]).sqrt()))
+        .collect();
+    let parts = match parts.is_empty() {
+        true => format!("none differs by {NOTABLE_DECIBELS} dB"),
+        false => format!("{} dB", parts.join(", ")),
+    };
+    format!("third octaves against {}: {parts}", printable(&difference.closest))
 }
 
 /// What a clip is called, fit for a terminal.

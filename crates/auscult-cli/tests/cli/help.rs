@@ -63,13 +63,28 @@ fn every_option_is_documented_in_every_help() {
         "demo",
         "model add",
     ] {
-        let help = Sandbox::new().run(&format!("{line} -h")).exits(0).stdout;
+        let help = Sandbox::new().run(&format!("{line} --help")).exits(0).stdout;
         for option in help.lines().filter(|text| text.trim_start().starts_with("--")) {
             // Options whose text did not fit stand alone; the text is on the next line.
             let words = option.split_whitespace().count();
             assert!(words > 1 || help.contains(&format!("{option}\n     ")), "{line}: {option}");
         }
     }
+}
+
+#[test]
+fn short_help_is_one_screen() {
+    for line in ["fit", "score", "explain", "report", "tune", "model add", "calibrate"] {
+        let help = Sandbox::new().run(&format!("{line} -h")).exits(0).stdout;
+        let lines = help.lines().count();
+        assert!(lines <= 48, "{line} -h has {lines} lines:\n{help}");
+        assert!(help.contains("see more with '--help'"), "{line}: {help}");
+    }
+    let help = Sandbox::new().run("fit -h").exits(0).stdout;
+    for term in ["--density-rule", "--rows-per-band", "--metric", "--storage", "--convention"] {
+        assert!(!help.contains(term), "{term} is not for the first screen");
+    }
+    insta::assert_snapshot!(help);
 }
 
 #[test]

@@ -16,6 +16,8 @@ mod encoders;
 mod evaluation_notes;
 /// Vectors for other tools: npy, npz and CSV, equal to those of the library.
 mod features;
+/// What people do on the first day, without knowing an option.
+mod first_day;
 /// From recordings to a model to verdicts, as in the first lines of `auscult --help`.
 mod fit_score;
 /// CSV, JSON, JSON lines and Parquet read back, and hold the same.

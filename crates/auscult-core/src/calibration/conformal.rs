@@ -66,6 +66,11 @@ impl Calibration {
         self.effective
     }
 
+    /// How many groups the clips were left out in.
+    pub fn group_count(&self) -> usize {
+        self.clips.iter().map(|clip| clip.group).collect::<BTreeSet<_>>().len()
+    }
+
     /// The domains there are scores of.
     pub fn domain_names(&self) -> BTreeSet<&str> {
         self.clips.iter().filter_map(|clip| clip.domain.as_deref()).collect()

@@ -1,5 +1,6 @@
 //! What a score means: p-values, a score from 0 to 1, and verdicts, from normal clips only.
 
+mod change;
 mod conformal;
 mod effective;
 pub mod gamma;
@@ -8,6 +9,7 @@ mod standing;
 pub mod tail;
 
 pub use self::{
+    change::{CHANGE_LEVEL, Drift, NormalRuns, RunClip, RunJudgement},
     conformal::{Calibration, CalibrationClip},
     promise::{Confidence, FalseAlarmRate, Promise},
     standing::{Lack, Missing, Standing},

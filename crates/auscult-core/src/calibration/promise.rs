@@ -114,6 +114,14 @@ impl Promise {
         (floor - ROUNDING).ceil().max(1.0) as usize
     }
 
+    /// The smallest rate, in whole percent, that `effective` independent calibration scores can promise as surely as
+    /// this one; `None` if they cannot promise any.
+    pub fn smallest_rate(self, effective: f64) -> Option<FalseAlarmRate> {
+        let rates = (1..100_u8).filter_map(|percent| (f64::from(percent) / 100.0).try_into().ok());
+        let promise = |rate| Self { rate, ..self };
+        rates.into_iter().find(|&rate| promise(rate).tail_share(effective).is_some())
+    }
+
     /// The share of calibration scores that may be at or above an anomalous one, for calibration
     /// worth `effective` independent scores; `None` if that is too few.
     pub fn tail_share(self, effective: f64) -> Option<f64> {

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::{Calibration, Promise};
-use crate::{Basis, CalibrationScheme};
+use super::{Calibration, FalseAlarmRate, Promise};
+use crate::{Basis, CalibrationScheme, plural};
 
 /// What a threshold is worth.
 ///
@@ -42,6 +42,8 @@ pub struct Lack {
     pub effective: f64,
     /// What was left out to get them.
     pub basis: Basis,
+    /// How many of those there are.
+    pub groups: usize,
     /// What is missing.
     pub missing: Missing,
 }
@@ -66,7 +68,8 @@ impl Standing {
         let basis = calibration.basis();
         let is_vouched_for = basis == Basis::Visits || scheme.is_chosen();
         let (clips, effective) = (calibration.scores().len(), calibration.effective_count());
-        let lack = |missing| Lack { promise, clips, effective, basis, missing };
+        let groups = calibration.group_count();
+        let lack = |missing| Lack { promise, clips, effective, basis, groups, missing };
         match calibration.threshold(promise) {
             None if effective + 1.0 < clips as f64 => Self::Undecided(lack(Missing::Independence)),
             None => Self::Undecided(lack(Missing::Clips)),
@@ -99,6 +102,23 @@ impl Standing {
     }
 }
 
+impl Lack {
+    /// The rate that can be promised now, instead of the one that was asked for; `None` if none can.
+    pub fn promised_now(&self) -> Option<FalseAlarmRate> {
+        let is_of_visits = self.missing != Missing::Visits;
+        is_of_visits.then(|| self.promise.smallest_rate(self.effective)).flatten()
+    }
+
+    /// How many more visits would do, of about as many clips as they have now.
+    fn more_visits(&self) -> (usize, usize) {
+        let needed = self.promise.calibration_floor();
+        let groups = self.groups.max(1);
+        let worth = (self.effective / groups as f64).max(1.0);
+        let more = ((needed as f64 - self.effective) / worth).ceil().max(1.0);
+        (more as usize, (self.clips / groups).max(1))
+    }
+}
+
 impl fmt::Display for Lack {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { promise, clips, .. } = self;
@@ -106,34 +126,42 @@ impl fmt::Display for Lack {
         match self.missing {
             Missing::Clips => write!(
                 formatter,
-                "a false-alarm rate of {promise} needs {needed} independent normal clips, and there are {clips}; \
-                 record at least {} more, on several visits, or allow a higher rate",
+                "a false-alarm rate of {promise} needs {needed} normal clips, and there are {clips}: record at least {} \
+                 more, on several visits",
                 needed.saturating_sub(*clips).max(1)
-            ),
-            Missing::Independence => write!(
-                formatter,
-                "a false-alarm rate of {promise} needs {needed} independent normal clips, and the {clips} here \
-                 count as {:.0}, because clips of the same {} score alike; record more visits, or allow a \
-                 higher rate",
-                self.effective.floor(),
-                match self.basis {
-                    Basis::Visits => "visit",
-                    Basis::Files => "file",
-                    Basis::Blocks | Basis::Clips => "recording",
-                }
-            ),
-            Missing::Visits => write!(
-                formatter,
-                "{}, so nothing is known of how the machine varies from visit to visit, and more false alarms \
-                 than {promise} are to be expected; say which visit each recording is from (sub-folders or a \
-                 manifest column), and record on other days",
-                match self.basis {
-                    Basis::Files => "no second visit is known and single files were left out",
-                    _ =>
-                        "all references come from one recording and only parts of it were left out, \
-                         which is weaker than visits",
-                }
-            ),
+            )?,
+            Missing::Independence => {
+                let (visits, clips) = self.more_visits();
+                let (one, more) = match self.basis {
+                    Basis::Visits => ("visit", "visit"),
+                    Basis::Files => ("file", "file"),
+                    Basis::Blocks | Basis::Clips => ("recording", "recording"),
+                };
+                write!(
+                    formatter,
+                    "a false-alarm rate of {promise} cannot be promised yet, because clips of the same {one} score alike: \
+                     record about {} of {}",
+                    plural(visits, &format!("more {more}")),
+                    plural(clips, "clip")
+                )?;
+            }
+            Missing::Visits => {
+                let visits = needed.saturating_sub(1).max(1);
+                write!(
+                    formatter,
+                    "{}, and other days sound different: say which visit each recording is from (sub-folders or a manifest \
+                     column), and record up to {} of ten clips or so; a second one helps most",
+                    match self.basis {
+                        Basis::Files => "no second visit is known",
+                        _ => "all references come from one recording",
+                    },
+                    plural(visits, "more visit")
+                )?;
+            }
+        }
+        match self.promised_now() {
+            Some(rate) => write!(formatter, "; {rate} can be promised now"),
+            None => write!(formatter, "; nothing can be promised now"),
         }
     }
 }
@@ -170,12 +198,20 @@ mod tests {
     fn what_is_missing_is_told_in_numbers() {
         let few = standing(Basis::Visits, CalibrationScheme::Auto, 12, 12);
         assert!(matches!(few, Standing::Undecided(_)));
-        assert!(few.lack().unwrap().to_string().contains("there are 12; record at least 7 more"));
-        for clips in [15, 50] {
+        let text = few.lack().unwrap().to_string();
+        assert!(text.contains("there are 12: record at least 7 more"), "{text}");
+        assert!(text.ends_with("8 % can be promised now"), "{text}");
+        for (clips, per_visit) in [(15, 3), (50, 10)] {
             let alike = standing(Basis::Visits, CalibrationScheme::Auto, clips, 5).lack().unwrap();
-            assert!(alike.to_string().contains(&format!("the {clips} here count as 5, because")));
+            let text = alike.to_string();
+            assert!(
+                text.contains(&format!("record about 14 more visits of {per_visit} clips")),
+                "{text}"
+            );
+            assert!(text.ends_with("17 % can be promised now"), "{text}");
         }
         let blocks = standing(Basis::Blocks, CalibrationScheme::Auto, 50, 50).lack().unwrap();
-        assert!(blocks.to_string().contains("weaker than visits"), "{blocks}");
+        assert!(blocks.to_string().contains("record up to 18 more visits"), "{blocks}");
+        assert!(blocks.to_string().ends_with("nothing can be promised now"), "{blocks}");
     }
 }

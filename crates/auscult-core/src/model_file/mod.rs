@@ -1,22 +1,23 @@
 //! Models as bytes. Files, and how to write them safely, are the caller's business.
 //!
 //! Every version ever written stays readable; the oldest that can hold the model is written. From
-//! the model to its bytes: `Content` is what a header says, `v1`, `v4` and `v5` write it as JSON in
+//! the model to its bytes: `Content` is what a header says, `v1`, `v4`, `v5` and `v6` write it as JSON in
 //! the structs of `wire`, `tensors` has the numbers, `container` holds both and their checksum.
 //!
-//! A new version is a new module beside `v5` and its lines in this file.
+//! A new version is a new module beside `v6` and its lines in this file.
 
 mod container;
 mod tensors;
 mod v1;
 mod v4;
 mod v5;
+mod v6;
 mod wire;
 
 use crate::{Basis, Calibration, Error, Model, ModelSettings, Provenance, Result, ScoreOf, View};
 
 /// The newest version of the model file.
-pub const VERSION: u32 = 5;
+pub const VERSION: u32 = 6;
 
 /// What a header says, whatever its version.
 struct Content {
@@ -56,7 +57,9 @@ impl Model {
     /// The version of the file this model is written as: the oldest that can hold it.
     pub fn file_version(&self) -> u32 {
         let settings = self.settings();
-        if settings.detector.has_own_ways() {
+        if self.references().provenance().iter().any(|from| from.recording.is_some()) {
+            6
+        } else if settings.detector.has_own_ways() {
             5
         } else if settings.alarm.is_some() || settings.detector.ensemble.is_some() {
             4
@@ -79,7 +82,8 @@ impl Model {
         let header = match version {
             ..=3 => v1::header(content),
             4 => v4::header(content),
-            _ => v5::header(content),
+            5 => v5::header(content),
+            _ => v6::header(content),
         };
         container::write(version, header?, &tensors::of_model(self))
     }
@@ -101,7 +105,8 @@ fn read(bytes: &[u8], supported: u32) -> Result<Model> {
     let content = match version {
         ..=3 => v1::content(&header),
         4 => v4::content(&header),
-        _ => v5::content(&header),
+        5 => v5::content(&header),
+        _ => v6::content(&header),
     };
     tensors::model(content?, &container)
 }
@@ -127,6 +132,9 @@ mod tests {
     fn an_older_program_calls_a_newer_file_newer() {
         let error = read(&with_alarm(), 3).unwrap_err();
         assert_eq!(error, Error::ModelVersion { found: 4, supported: 3 });
+        let bytes = std::fs::read(golden::testdata().join("models/v6.auscult")).unwrap();
+        let error = read(&bytes, 5).unwrap_err();
+        assert_eq!(error, Error::ModelVersion { found: 6, supported: 5 });
     }
 
     #[test]
@@ -139,7 +147,8 @@ mod tests {
             (b'1', damaged("the checksum does not match its contents")),
             (b'3', damaged("the checksum does not match its contents")),
             (b'5', damaged("the checksum does not match its contents")),
-            (b'6', Error::ModelVersion { found: 6, supported: VERSION }),
+            (b'6', damaged("the checksum does not match its contents")),
+            (b'7', Error::ModelVersion { found: 7, supported: VERSION }),
         ] {
             let mut tampered = bytes.clone();
             tampered[digit] = changed;

@@ -6,8 +6,9 @@
 //! views x bands x [exponent, divisor, typical score]), `left_out` (f64, NaN where there is none),
 //! `calibration` (f64, clips x [score, group], by ascending score), of an ensemble `members` (f64,
 //! members x [mean, deviation] of their log scores), of scaled distances `maps.<n>` (f64, [centres,
-//! weights] x width, view by view and band by band), and `weights.<name>` (f32, one axis) for
-//! each array of a trained front end.
+//! weights] x width, view by view and band by band), `weights.<name>` (f32, one axis) for
+//! each array of a trained front end, and `spectra` (f32, references x third-octave bands, dBFS, NaN where
+//! it is not known) where references know how they were recorded.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -19,7 +20,8 @@ use super::{
     damaged,
 };
 use crate::{
-    Basis, Beam, Calibration, Error, FittedBeam, Model, References, Result, Storage, View,
+    Basis, Beam, Calibration, Error, FittedBeam, Model, Provenance, References, Result, Storage,
+    View,
     beam::{BandFit, Standardisation},
     calibration::CalibrationClip,
     scaled::ScaledMap,
@@ -58,10 +60,49 @@ pub(super) fn of_model(model: &Model) -> Vec<Tensor> {
         let values = centres.iter().chain(weights).copied();
         tensors.push(Tensor::of_f64(&map_name(number), vec![2, centres.len()], values));
     }
+    tensors.extend(spectra_tensor(references));
     for (name, values) in &*model.settings().weights {
         tensors.push(Tensor::of_f32(format!("{WEIGHTS}{name}"), vec![values.len()], values));
     }
     tensors
+}
+
+/// Only in files whose references know their levels.
+const SPECTRA: &str = "spectra";
+
+/// The levels of the references, if one of them has levels.
+fn spectra_tensor(references: &References) -> Option<Tensor> {
+    let spectrum = |from: &Provenance| from.recording.as_ref().map(|it| it.spectrum_dbfs.clone());
+    let spectra: Vec<Vec<f32>> =
+        references.provenance().iter().map(|from| spectrum(from).unwrap_or_default()).collect();
+    let bands = spectra.iter().map(Vec::len).max().filter(|&bands| bands > 0)?;
+    let row = |mut spectrum: Vec<f32>| {
+        spectrum.resize(bands, f32::NAN);
+        spectrum
+    };
+    let count = spectra.len();
+    let values: Vec<f32> = spectra.into_iter().flat_map(row).collect();
+    Some(Tensor::of_f32(SPECTRA.to_owned(), vec![count, bands], &values))
+}
+
+/// Gives the references their levels; says whether the file has some.
+fn read_spectra(container: &SafeTensors<'_>, references: &mut [Provenance]) -> Result<bool> {
+    if !container.names().iter().any(|name| *name == SPECTRA) {
+        return Ok(false);
+    }
+    let view = container.tensor(SPECTRA).map_err(|error| damaged(error.to_string()))?;
+    let bands = view.shape().get(1).copied().filter(|&bands| bands > 0);
+    let Some(bands) = bands else { return Err(damaged("its spectra have no bands")) };
+    let values = floats_f32(container, SPECTRA, &[references.len(), bands])?;
+    for (from, row) in references.iter_mut().zip(values.chunks_exact(bands)) {
+        let known = row.iter().filter(|level| level.is_finite()).count();
+        match &mut from.recording {
+            Some(recording) if known == bands => recording.spectrum_dbfs = row.to_vec(),
+            _ if row.iter().all(|level| level.is_nan()) => {}
+            _ => return Err(damaged("a spectrum is not whole, or of an unknown recording")),
+        }
+    }
+    Ok(true)
 }
 
 /// What the names of a trained front end's tensors begin with.
@@ -192,7 +233,9 @@ pub(super) fn model(mut header: Content, container: &SafeTensors<'_>) -> Result<
     let tensors_a_view = if storage == Storage::Int8 { 2 } else { 1 };
     let weights = weights(container)?;
     let mapped = names.iter().filter(|name| name.starts_with("maps.")).count();
-    if names.len() != tensors_a_view * header.views.len() + 4 + members + mapped + weights.len() {
+    let spectra = usize::from(read_spectra(container, &mut header.references)?);
+    let others = 4 + members + mapped + spectra + weights.len();
+    if names.len() != tensors_a_view * header.views.len() + others {
         return Err(damaged(format!("it has {} tensors", names.len())));
     }
     header.settings.weights = Arc::new(weights);

@@ -18,7 +18,7 @@ use crate::{
 
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Ensemble {
+pub(super) struct Ensemble {
     members: Vec<Member>,
     combine: Combine,
     standardise: Standardise,

@@ -17,20 +17,24 @@ use crate::{
     features::{MemberSettings, Normalisation},
 };
 
-/// A header whose alarm is an `A` and whose ensembles are an `E`.
+/// A header whose alarm is an `A`, whose ensembles are an `E` and whose references are an `R`.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Header<A, E = Ensemble> {
+pub(super) struct Header<A, E = Ensemble, R = Reference> {
     settings: Settings<A, E>,
     axis_len: usize,
     views: Vec<View>,
     calibration_basis: Basis,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     calibration_domains: Vec<Option<String>>,
-    references: Vec<Reference>,
+    references: Vec<R>,
 }
 
-impl<A, E: From<EnsembleSettings> + Into<EnsembleSettings>> Header<A, E> {
+impl<A, E, R> Header<A, E, R>
+where
+    E: From<EnsembleSettings> + Into<EnsembleSettings>,
+    R: From<Provenance> + Into<Provenance>,
+{
     pub(super) fn new(content: Content, alarm: Option<A>) -> Self {
         Self {
             settings: Settings::new(content.settings, alarm),
@@ -138,7 +142,9 @@ mirror!(Clip = ClipSettings { sample_rate: u32, seconds: f64 });
 
 mirror!(FrontEnd = FrontEndIdentity { name: String, settings: serde_json::Value });
 
-mirror!(Reference = Provenance {
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Reference {
     source: String,
     start_seconds: f64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -149,7 +155,22 @@ mirror!(Reference = Provenance {
     digest: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     level_dbfs: Option<f64>,
-});
+}
+
+impl From<Provenance> for Reference {
+    /// What only later versions hold is not there, or another one would be written.
+    fn from(live: Provenance) -> Self {
+        let Provenance { source, start_seconds, visit, domain, digest, level_dbfs, .. } = live;
+        Self { source, start_seconds, visit, domain, digest, level_dbfs }
+    }
+}
+
+impl From<Reference> for Provenance {
+    fn from(wire: Reference) -> Self {
+        let Reference { source, start_seconds, visit, domain, digest, level_dbfs } = wire;
+        Self { source, start_seconds, visit, domain, digest, level_dbfs, recording: None }
+    }
+}
 
 mirror!(Alarm = AlarmSettings {
     raise: usize,

@@ -3,15 +3,20 @@
 //! Nothing here changes a score. A remark says what to look at before a verdict is believed:
 //! gain, cable, sample rate.
 
+mod recording;
 mod remarks;
+mod spectrum;
 
 use std::{fmt, sync::Arc};
 
 use realfft::{RealFftPlanner, RealToComplex, num_complex::Complex32};
 use serde::Serialize;
 
-pub use self::remarks::Remark;
-pub(crate) use self::remarks::loudness;
+pub use self::{
+    recording::{Coding, RecordingKind, ReferenceRecording, UsualRecording},
+    remarks::Remark,
+    spectrum::{Standout, standout, third_octaves},
+};
 
 /// What was measured on one clip. Levels are never below -200 dBFS.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -35,6 +40,9 @@ pub struct ClipQuality {
     pub hum: Option<Hum>,
     /// Where the spectrum ends as if cut off, if that is well below half the sample rate.
     pub bandwidth_hertz: Option<f64>,
+    /// Whether the clip is long enough for hum, bandwidth and levels in bands: half a second.
+    #[serde(skip)]
+    pub has_spectrum: bool,
 }
 
 /// Narrow lines at multiples of a mains frequency.
@@ -79,6 +87,8 @@ pub struct QualityMeter {
     output: Vec<Complex32>,
     scratch: Vec<Complex32>,
     power: Vec<f64>,
+    edges: Vec<f64>,
+    levels: Vec<f32>,
 }
 
 /// Half a second or more, so that mains lines stand apart from their neighbours.
@@ -90,6 +100,7 @@ const FRAMES: usize = 8;
 impl QualityMeter {
     /// A meter for sound at `sample_rate` Hz.
     pub fn new(sample_rate: u32) -> Self {
+        let edges = spectrum::third_octaves(sample_rate);
         let sample_rate = f64::from(sample_rate);
         let frame_len = ((SHORTEST_FRAME_SECONDS * sample_rate) as usize).next_power_of_two();
         let transform = RealFftPlanner::new().plan_fft_forward(frame_len);
@@ -103,19 +114,28 @@ impl QualityMeter {
             output: transform.make_output_vec(),
             scratch: transform.make_scratch_vec(),
             power: vec![0.0; frame_len / 2 + 1],
+            levels: Vec::with_capacity(edges.len()),
+            edges,
             transform,
         }
     }
 
     /// Measures a clip before padding; `None` if it is empty or not finite.
     pub fn measure(&mut self, samples: &[f32]) -> Option<ClipQuality> {
+        self.levels.clear();
         let levels = Levels::of(samples)?;
         let (dropouts, still) = if levels.dbfs() < QUIET_DBFS {
             (0, 0)
         } else {
             stillness(samples, (DROPOUT_SECONDS * self.sample_rate).ceil() as usize)
         };
-        let has_spectrum = self.average_power(samples, levels.offset as f32);
+        let frames = self.average_power(samples, levels.offset as f32);
+        let has_spectrum = frames > 0;
+        if has_spectrum {
+            let hertz_per_bin = self.hertz_per_bin();
+            let (power, edges) = (&self.power, &self.edges);
+            spectrum::band_levels(power, hertz_per_bin, frames, edges, &mut self.levels);
+        }
         Some(ClipQuality {
             seconds: samples.len() as f64 / self.sample_rate,
             level_dbfs: levels.dbfs(),
@@ -126,12 +146,19 @@ impl QualityMeter {
             dropout_seconds: still as f64 / self.sample_rate,
             hum: if has_spectrum { self.hum() } else { None },
             bandwidth_hertz: if has_spectrum { self.cut_off() } else { None },
+            has_spectrum,
         })
     }
 
-    /// The mean power spectrum of a few frames, spread over the clip; false if it is shorter than
-    /// one.
-    fn average_power(&mut self, samples: &[f32], offset: f32) -> bool {
+    /// The levels of the clip that was measured last in the bands of [`third_octaves`], in dBFS; empty if it was
+    /// shorter than half a second.
+    pub fn spectrum_dbfs(&self) -> &[f32] {
+        &self.levels
+    }
+
+    /// The summed power spectra of a few frames, spread over the clip, and how many they are: none if it is
+    /// shorter than one.
+    fn average_power(&mut self, samples: &[f32], offset: f32) -> usize {
         let frame_len = self.window.len();
         let frames = FRAMES.min(samples.len() / frame_len);
         self.power.fill(0.0);
@@ -148,7 +175,7 @@ impl QualityMeter {
                 *power += f64::from(value.norm_sqr());
             }
         }
-        frames > 0
+        frames
     }
 
     fn hertz_per_bin(&self) -> f64 {
@@ -311,7 +338,8 @@ fn stillness(samples: &[f32], shortest: usize) -> (usize, usize) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::*;
+    use super::{remarks::loudness, *};
+    use crate::Provenance;
 
     const RATE: u32 = 16_000;
 
@@ -447,6 +475,79 @@ mod tests {
         assert_eq!(quality.shortness(1.0), None);
         assert_eq!(quality.shortness(1.04), None, "a recorder that cut a little early");
         assert_eq!(quality.shortness(1.5), Some(Remark::Short(1.0, 1.5)));
+    }
+
+    #[test]
+    fn levels_in_bands_add_up_to_the_level_and_a_tone_is_in_its_band() {
+        let mut meter = QualityMeter::new(RATE);
+        let tone = |hertz: f64| -> Vec<f32> {
+            let turn = std::f64::consts::TAU * hertz / f64::from(RATE);
+            (0..160_000).map(|index| (0.1 * (turn * f64::from(index)).sin()) as f32).collect()
+        };
+        for hertz in [100.0, 1_000.0, 5_000.0] {
+            let quality = meter.measure(&tone(hertz)).unwrap();
+            let edges = third_octaves(RATE);
+            let band = edges.iter().rposition(|&edge| edge <= hertz).unwrap();
+            let level = f64::from(meter.spectrum_dbfs()[band]);
+            assert!((level - quality.level_dbfs).abs() < 0.1, "{hertz}: {level} {quality:?}");
+            let far = meter.spectrum_dbfs()[if band > 13 { 3 } else { 22 }];
+            assert!(far < -60.0, "{hertz}: {far}");
+        }
+        let quality = meter.measure(&scaled(&noise(160_000), 0.1)).unwrap();
+        let power: f64 =
+            meter.spectrum_dbfs().iter().map(|&db| 10_f64.powf(f64::from(db) / 10.0)).sum();
+        assert!((10.0 * power.log10() - quality.level_dbfs).abs() < 0.3, "{power} {quality:?}");
+        meter.measure(&noise(100)).unwrap();
+        assert!(meter.spectrum_dbfs().is_empty(), "too short");
+    }
+
+    /// A reference of this kind with this bandwidth.
+    fn reference(codec: &str, bits: Option<u32>, bandwidth_hertz: Option<f64>) -> Provenance {
+        let kind = Some(RecordingKind { codec: codec.to_owned(), bits, sample_rate: RATE });
+        let recording = ReferenceRecording { kind, bandwidth_hertz, ..Default::default() };
+        Provenance { recording: Some(recording), ..Provenance::of("a.wav") }
+    }
+
+    #[test]
+    fn sound_stored_in_another_way_is_remarked_on() {
+        let quality = measure(&scaled(&noise(16_000), 0.1));
+        let remarks = |references: &[Provenance], codec: &str, bits| -> Vec<String> {
+            let kind = RecordingKind { codec: codec.to_owned(), bits, sample_rate: RATE };
+            let usual = UsualRecording::of(references, 1.0);
+            usual.remarks(&quality, Some(&kind)).map(|remark| remark.to_string()).collect()
+        };
+        let wav = [reference("pcm_s16le", Some(16), None)];
+        assert!(remarks(&wav, "pcm_s24le", Some(24)).is_empty());
+        assert!(remarks(&wav, "flac", Some(16)).is_empty());
+        assert!(remarks(&[], "mp3", None).is_empty(), "nothing is known");
+        let found = remarks(&wav, "mp3", None);
+        assert!(found[0].starts_with("coding: MP3, and the references are lossless"), "{found:?}");
+        let found = remarks(&wav, "pcm_u8", Some(8));
+        assert!(found[0].starts_with("coding: 8-bit sound, and the references"), "{found:?}");
+        let mp3 = [reference("mp3", None, None)];
+        let found = remarks(&mp3, "flac", Some(16));
+        assert!(found[0].starts_with("coding: lossless, and the references are MP3"), "{found:?}");
+    }
+
+    #[test]
+    fn a_bandwidth_that_the_references_have_is_not_remarkable() {
+        let usual = |bandwidths: &[Option<f64>]| {
+            let references: Vec<Provenance> =
+                bandwidths.iter().map(|&hertz| reference("flac", None, hertz)).collect();
+            UsualRecording::of(&references, 1.0)
+        };
+        let names = |usual: &UsualRecording, bandwidth_hertz| -> Vec<&'static str> {
+            let wide = measure(&scaled(&noise(16_000), 0.1));
+            let quality = ClipQuality { bandwidth_hertz, ..wide };
+            usual.remarks(&quality, None).map(Remark::name).collect()
+        };
+        let narrow = usual(&[Some(4_000.0), Some(4_125.0)]);
+        assert!(names(&narrow, Some(4_000.0)).is_empty());
+        assert_eq!(names(&narrow, Some(2_000.0)), ["narrow band"]);
+        assert_eq!(names(&narrow, None), ["wider band"]);
+        let mixed = usual(&[Some(4_000.0), None]);
+        assert!(names(&mixed, None).is_empty() && names(&mixed, Some(4_000.0)).is_empty());
+        assert_eq!(names(&usual(&[None]), Some(4_000.0)), ["narrow band"]);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use std::{fmt, ops::RangeInclusive};
 
-use super::{ClipQuality, Hum, QUIET_DBFS};
+use super::{ClipQuality, Coding, Hum, QUIET_DBFS};
 
 /// Something worth a look before a verdict is believed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -21,6 +21,10 @@ pub enum Remark {
     NarrowBand(f64),
     /// Shorter than a clip: seconds of sound, and seconds of the clip.
     Short(f64, f64),
+    /// The spectrum goes on above this frequency, where that of every reference ends.
+    WiderBand(f64),
+    /// Stored in another way than the references: how, and how they are.
+    Coding(Coding, Coding),
     /// So many dB louder than the loudest reference, or quieter than the quietest if negative.
     Loudness(f64),
 }
@@ -40,7 +44,7 @@ const LOUDNESS_DB: RangeInclusive<f64> = 3.0..=10.0;
 const FEWEST_LEVELS: usize = 8;
 
 /// A remark on a level outside what the references' levels make likely.
-pub(crate) fn loudness(level_dbfs: f64, references: impl Iterator<Item = f64>) -> Option<Remark> {
+pub(super) fn loudness(level_dbfs: f64, references: impl Iterator<Item = f64>) -> Option<Remark> {
     let start = (f64::INFINITY, f64::NEG_INFINITY, 0_usize);
     let (lowest, highest, count) = references
         .fold(start, |(low, high, count), level| (low.min(level), high.max(level), count + 1));
@@ -90,6 +94,8 @@ impl Remark {
             Self::Hum(_) => "mains hum",
             Self::NarrowBand(_) => "narrow band",
             Self::Short(..) => "short",
+            Self::WiderBand(_) => "wider band",
+            Self::Coding(..) => "coding",
             Self::Loudness(_) => "loudness",
         }
     }
@@ -132,6 +138,17 @@ impl fmt::Display for Remark {
                 formatter,
                 "short: {seconds:.1} s of sound, silence fills the clip up to {clip_seconds:.1} s; its score says \
                  little unless the references are as short: record longer, or fit shorter clips"
+            ),
+            Self::WiderBand(hertz) => write!(
+                formatter,
+                "wider band: there is sound above {:.1} kHz, where all references end; compare only with references \
+                 recorded the same way",
+                hertz / 1000.0
+            ),
+            Self::Coding(coding, references) => write!(
+                formatter,
+                "coding: {coding}, and the references are {references}; the coding alone changes scores, so do not \
+                 blame the machine: record as the references were recorded"
             ),
             Self::Loudness(decibels) => {
                 let (than, reference) =

@@ -100,10 +100,11 @@ impl Search {
         let started = Instant::now();
         let encoders = encoders(tune)?;
         let length = tune.clip.check()?;
-        let mut candidates = presets(&tune.presets, &tune.front_ends, length)?;
-        let known: Vec<String> = candidates.iter().map(Candidate::key).collect();
+        let presets = presets(&tune.presets, &tune.front_ends, length)?;
+        let known: Vec<String> = presets.iter().map(Candidate::key).collect();
         let others = grid(length, &encoders)?.into_iter();
-        candidates.extend(others.filter(|candidate| !known.contains(&candidate.key())));
+        let others = others.filter(|candidate| !known.contains(&candidate.key())).collect();
+        let candidates = in_turns(presets, others);
         let reading = Reading::new(tune.clip, tune.channel, tune.hop_seconds, tune.rules)?;
         let mut normal = normal;
         normal.apply_label_folders(tune.label_folders)?;
@@ -208,6 +209,20 @@ impl Search {
     fn is_time_up(&self) -> bool {
         matches!(self.tune.budget, Some(TuneBudget::Time(most)) if self.started.elapsed() >= most)
     }
+}
+
+/// The candidates in the order to try them: the cheap presets, half of the others, which begin with the cheap ones, then the
+/// preset with an encoder, then the rest. A budget that ends early has then tried much and not one dear thing in part.
+fn in_turns(presets: Vec<Candidate>, mut others: Vec<Candidate>) -> Vec<Candidate> {
+    let is_cheap = |candidate: &Candidate| candidate.preset != Some(Preset::Best);
+    let (mut candidates, dear): (Vec<_>, Vec<_>) = presets.into_iter().partition(is_cheap);
+    if candidates.is_empty() {
+        // The dear one is all that was asked for.
+        return dear.into_iter().chain(others).collect();
+    }
+    let rest = others.split_off(others.len() / 2);
+    candidates.extend(others.into_iter().chain(dear).chain(rest));
+    candidates
 }
 
 /// The front ends tried beside the built-in ones.
