@@ -56,6 +56,9 @@ pub mod storage;
 #[cfg(test)]
 mod testing;
 
+#[doc(no_inline)]
+pub use auscult_kernels::fourier;
+
 pub use crate::{
     aggregation::Combine,
     bands::{BandLayout, BandSettings},

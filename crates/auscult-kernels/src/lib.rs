@@ -4,6 +4,7 @@ mod ahead;
 mod arithmetic;
 mod dispatch;
 mod elementwise;
+pub mod fourier;
 mod integer;
 mod isa;
 #[cfg(feature = "system")]

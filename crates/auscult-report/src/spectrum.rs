@@ -1,6 +1,6 @@
 //! The spectrogram of a clip, coarse enough for a picture.
 
-use realfft::{RealFftPlanner, num_complex::Complex};
+use auscult::fourier::{self, Complex32, RealToComplex};
 
 /// Levels over time and frequency.
 #[derive(Debug, Clone, PartialEq)]
@@ -57,16 +57,16 @@ impl Spectrogram {
 
 /// Windowed Fourier transforms of one length.
 struct Transform {
-    plan: std::sync::Arc<dyn realfft::RealToComplex<f32>>,
+    plan: std::sync::Arc<dyn RealToComplex<f32>>,
     window: Vec<f32>,
     input: Vec<f32>,
-    output: Vec<Complex<f32>>,
-    scratch: Vec<Complex<f32>>,
+    output: Vec<Complex32>,
+    scratch: Vec<Complex32>,
 }
 
 impl Transform {
     fn new(window_len: usize) -> Self {
-        let plan = RealFftPlanner::new().plan_fft_forward(window_len);
+        let plan = fourier::forward(window_len);
         let turn = std::f32::consts::TAU / window_len as f32;
         Self {
             window: (0..window_len).map(|at| 0.5 - 0.5 * (turn * at as f32).cos()).collect(),
@@ -89,7 +89,7 @@ impl Transform {
         let done =
             self.plan.process_with_scratch(&mut self.input, &mut self.output, &mut self.scratch);
         if done.is_err() {
-            self.output.fill(Complex::default());
+            self.output.fill(Complex32::default());
         }
         let scale = 4.0 / (self.window.len() as f32).powi(2);
         self.output.iter().map(move |value| value.norm_sqr() * scale)

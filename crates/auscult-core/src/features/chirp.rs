@@ -5,8 +5,8 @@
 //! convolution, which transforms of a power of two compute. Magnitudes do not need the turn.
 #![expect(clippy::inline_always, reason = "only inlined code has the caller's vector instructions")]
 
+use auscult_kernels::fourier;
 use multiversion::multiversion;
-use realfft::RealFftPlanner;
 
 use super::{
     butterflies::{Complex, Pair, ROWS, Stage, multiply, place, stages, turn},
@@ -62,7 +62,7 @@ fn spectrum_of_chirp(
     lines: usize,
     size: usize,
 ) -> impl Iterator<Item = [f64; 2]> {
-    let transform = RealFftPlanner::<f64>::new().plan_fft_forward(size);
+    let transform = fourier::forward_f64(size);
     let spectrum_of = |part: &dyn Fn([f64; 2]) -> f64| {
         let mut input = transform.make_input_vec();
         for (at, value) in input.iter_mut().enumerate() {
@@ -166,7 +166,7 @@ mod tests {
             let plan = ChirpTransform::new(&window, lines);
             let mut buffer = plan.buffer();
             plan.run(&signals, &offsets, &mut buffer);
-            let plain = RealFftPlanner::<f64>::new().plan_fft_forward(len);
+            let plain = fourier::forward_f64(len);
             let (mut input, mut output) = (plain.make_input_vec(), plain.make_output_vec());
             for lane in 0..LANES {
                 for ((value, signal), weight) in input.iter_mut().zip(&signals).zip(&window) {

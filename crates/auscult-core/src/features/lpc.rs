@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use realfft::{RealFftPlanner, RealToComplex, num_complex::Complex64};
+use auscult_kernels::fourier::{self, Complex64, RealToComplex};
 use serde::{Deserialize, Serialize};
 
 use super::{Axis, Extractor, FrontEnd, FrontEndIdentity, Level, burg::Burg, identity_of};
@@ -84,7 +84,7 @@ impl Lpc {
             settings: *settings,
             clip_len: length.samples(),
             axis: Axis::frequency(edges, level),
-            transform: RealFftPlanner::new().plan_fft_forward(2 * points),
+            transform: fourier::forward_f64(2 * points),
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{fmt, sync::Arc};
 
-use realfft::{RealFftPlanner, RealToComplex, num_complex::Complex32};
+use auscult_kernels::fourier::{self, Complex32, RealToComplex};
 
 /// A planned transform, shared between extractors.
 #[derive(Clone)]
@@ -18,7 +18,7 @@ impl fmt::Debug for SpectrumPlan {
 
 impl SpectrumPlan {
     pub(super) fn new(fft_len: usize) -> Self {
-        Self { transform: RealFftPlanner::new().plan_fft_forward(fft_len) }
+        Self { transform: fourier::forward(fft_len) }
     }
 
     /// Length of the frames.

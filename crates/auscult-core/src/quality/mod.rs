@@ -9,7 +9,7 @@ mod spectrum;
 
 use std::{fmt, sync::Arc};
 
-use realfft::{RealFftPlanner, RealToComplex, num_complex::Complex32};
+use auscult_kernels::fourier::{self, Complex32, RealToComplex};
 use serde::Serialize;
 
 pub use self::{
@@ -103,7 +103,7 @@ impl QualityMeter {
         let edges = spectrum::third_octaves(sample_rate);
         let sample_rate = f64::from(sample_rate);
         let frame_len = ((SHORTEST_FRAME_SECONDS * sample_rate) as usize).next_power_of_two();
-        let transform = RealFftPlanner::new().plan_fft_forward(frame_len);
+        let transform = fourier::forward(frame_len);
         let turn = std::f64::consts::TAU / frame_len as f64;
         Self {
             sample_rate,

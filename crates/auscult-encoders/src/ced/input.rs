@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use auscult_core::{ClipLength, Extractor};
-use realfft::{RealFftPlanner, RealToComplex, num_complex::Complex};
+use auscult_kernels::fourier::{self, Complex32, RealToComplex};
 
 use crate::{Result, weights::Weights};
 
@@ -69,8 +69,8 @@ impl Extractor for CedExtractor {
 struct CedMap {
     frame: Vec<f32>,
     powers: Vec<f32>,
-    spectrum: Vec<Complex<f32>>,
-    scratch: Vec<Complex<f32>>,
+    spectrum: Vec<Complex32>,
+    scratch: Vec<Complex32>,
     /// Decibels before normalisation, frames x bins.
     decibels: Vec<f32>,
     /// The input of the encoder, frames x bins.
@@ -93,7 +93,7 @@ impl CedInput {
             .collect();
         let offset = bias.iter().zip(&mean).zip(&scale).map(|((b, m), s)| b - m * s).collect();
         let filters = without_zeros(&filters.unwrap_or_else(mel_filters));
-        let fft = RealFftPlanner::new().plan_fft_forward(FFT);
+        let fft = fourier::forward(FFT);
         Ok(Self { window, filters, scale, offset, fft })
     }
 
@@ -102,15 +102,15 @@ impl CedInput {
         let CedMap { frame, powers, spectrum, scratch, decibels, values } = map;
         let frames = samples.len() / HOP + 1;
         frame.resize(FFT, 0.0);
-        spectrum.resize(SPECTRUM, Complex::default());
-        scratch.resize(self.fft.get_scratch_len(), Complex::default());
+        spectrum.resize(SPECTRUM, Complex32::default());
+        scratch.resize(self.fft.get_scratch_len(), Complex32::default());
         decibels.clear();
         for index in 0..frames {
             self.cut(samples, index * HOP, frame);
             // The buffers have the lengths the plan asks for: it cannot refuse.
             let _ = self.fft.process_with_scratch(frame, spectrum, scratch);
             powers.clear();
-            powers.extend(spectrum.iter().map(Complex::norm_sqr));
+            powers.extend(spectrum.iter().map(Complex32::norm_sqr));
             decibels.extend(self.filters.iter().map(|filter| {
                 let energy = filter.energy(powers);
                 10.0 * energy.max(1e-10).log10()

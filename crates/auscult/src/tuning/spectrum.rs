@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use realfft::{RealFftPlanner, num_complex::Complex64};
+use auscult_core::fourier::{self, Complex64};
 
 /// The spectrum of a clip, one transform over all of it.
 #[derive(Debug, Clone)]
@@ -15,7 +15,7 @@ pub(crate) struct Spectrum {
 impl Spectrum {
     pub(crate) fn of(samples: &[f32], sample_rate: u32) -> Self {
         let mut input: Vec<f64> = samples.iter().map(|&sample| f64::from(sample)).collect();
-        let transform = RealFftPlanner::new().plan_fft_forward(samples.len());
+        let transform = fourier::forward_f64(samples.len());
         let mut bins = transform.make_output_vec();
         // The buffers have the plan's lengths: it cannot fail.
         let _ = transform.process(&mut input, &mut bins);
@@ -24,7 +24,7 @@ impl Spectrum {
 
     /// The samples this is the spectrum of.
     pub(crate) fn into_samples(mut self) -> Vec<f32> {
-        let transform = RealFftPlanner::new().plan_fft_inverse(self.len);
+        let transform = fourier::inverse_f64(self.len);
         let mut samples = transform.make_output_vec();
         // A real signal has a real value at 0 Hz and, of even length, at the Nyquist frequency.
         if let Some(first) = self.bins.first_mut() {
