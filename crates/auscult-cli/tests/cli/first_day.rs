@@ -101,7 +101,7 @@ fn one_visit_promises_nothing_when_another_day_contradicts_it() {
     let line = "fit --preset paper normal -o model.auscult --clip-seconds 1";
     let ran = sandbox.run(line).exits(0);
     // The whole text comes once, here, and with inspect.
-    let ran = ran.says("record up to 18 more visits of ten clips or so");
+    let ran = ran.says("record on other days, up to 18 more visits of ten clips or so");
     ran.says("nothing can be promised now");
     record_run(&sandbox, "today", move_microphone);
     let ran = sandbox.run("score model.auscult today").exits(0);
@@ -110,12 +110,11 @@ fn one_visit_promises_nothing_when_another_day_contradicts_it() {
         "{}",
         ran.stdout
     );
-    let short =
-        "verdicts are provisional: only one visit is known (auscult inspect says what to record)\n";
+    let short = "verdicts are provisional: no second visit is known (auscult inspect says what to record)\n";
     assert!(ran.stdout.contains(short), "{}", ran.stdout);
     assert!(!ran.stdout.contains("at most 5 %"), "{}", ran.stdout);
     let ran = sandbox.run("inspect model.auscult").exits(0);
-    assert!(ran.stdout.contains("record up to 18 more visits"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("up to 18 more visits"), "{}", ran.stdout);
 }
 
 #[test]
