@@ -43,7 +43,7 @@ fn a_run_that_differs_as_a_whole_is_called_changed_everywhere() {
     let ran = sandbox.run("score model.auscult moved").exits(0);
     let changed = "changed: the recording or the machine has changed as a whole: most clips differ the same way (";
     assert!(ran.stdout.contains(changed), "{}", ran.stdout);
-    assert!(ran.stdout.contains("tested at a level of 1 % against 6 visits)"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("tested at a level of 5 % against 6 visits)"), "{}", ran.stdout);
     assert!(
         ran.stdout.contains("\nwhat differs: ") && ran.stdout.contains("\nnext: listen to a few")
     );
@@ -53,7 +53,7 @@ fn a_run_that_differs_as_a_whole_is_called_changed_everywhere() {
     let ran = sandbox.run("score model.auscult moved --json").exits(0).says("note: changed: ");
     let run = &json(&ran.stdout)["run"];
     let found = &run["changed"];
-    assert_eq!(found["level"], 0.01);
+    assert_eq!(found["level"], 0.05);
     assert!(found["p_value"].as_f64().unwrap() <= 0.01);
     assert_eq!((&found["clips"], &found["compared_with"]), (&12.into(), &6.into()));
     let kinds: Vec<&str> = found["what_differs"]
