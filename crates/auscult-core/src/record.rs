@@ -11,7 +11,7 @@ use crate::{
     ClipCondition, ClipQuality, ClipVectors, Explanation, Model, Provenance, ScoreOf, ScoredClip,
     Verdict,
     alarm::AlarmState,
-    explain::{AUDIBLE_DECIBELS, Compared, HertzText, LevelDifference},
+    explain::{AUDIBLE_DECIBELS, Compared, HertzText, LevelDifference, ModulationDifference},
     features::Axis,
     names::named_choices,
     quality::{RecordingKind, Remark, Standout, standout, third_octaves},
@@ -49,9 +49,9 @@ pub struct ClipRecord {
     pub scored: Option<ScoredClip>,
     /// Its spectrum against that of the closest normal clip; `None` if one of them is not known.
     pub difference: Option<SpectrumDifference>,
-    /// What can be heard, in the words of machines: louder where, beating how fast, stored how; `None` if nothing stands
+    /// What can be heard, in the words of machines: louder where, beating how fast, stored how; empty if nothing stands
     /// out.
-    pub heard: Option<String>,
+    pub heard: String,
     /// The band that differs most from normal, with how much; `None` if nothing does.
     pub differs_most: Option<String>,
     /// Why it scored so, or was not scored, in a sentence without its full stop.
@@ -164,7 +164,7 @@ impl ClipRecord {
             copy_of: None,
             scored: None,
             difference: None,
-            heard: None,
+            heard: String::new(),
             differs_most: None,
             reason: String::new(),
             promise: RecordPromise::default(),
@@ -261,7 +261,7 @@ impl Serialize for ClipRecord {
         record.serialize_field("calibrated", &self.calibrated())?;
         record.serialize_field("verdict", self.verdict().name())?;
         record.serialize_field("reason", &self.reason)?;
-        record.serialize_field("heard", &self.heard)?;
+        record.serialize_field("heard", &Some(&self.heard).filter(|heard| !heard.is_empty()))?;
         record.serialize_field("differs_most", &self.differs_most)?;
         record.serialize_field("difference", &self.difference)?;
         record.serialize_field("promised", &self.promise.is_promised)?;
@@ -325,6 +325,9 @@ struct FoundBand<'a> {
     weight: f64,
 }
 
+/// A modulation this many times as strong or as weak as in the closest normal clip is mentioned.
+const NOTABLE_TIMES: f64 = 1.5;
+
 /// An error this many times its normal is a reason, also when it is rounded.
 pub(crate) const SMALLEST_ERROR: f64 = 1.05;
 
@@ -374,7 +377,8 @@ impl BandNames {
     ) {
         record.reason.clear();
         let most = record.differs_most.take();
-        let (spare, heard) = (record.difference.take(), record.heard.take());
+        let (spare, mut heard) = (record.difference.take(), std::mem::take(&mut record.heard));
+        heard.clear();
         let Some(scored) = &record.scored else { return };
         let furthest = self.furthest(model, scored);
         record.reason.push_str(match scored.verdict {
@@ -388,14 +392,12 @@ impl BandNames {
             nearest.map(|found| scored.score.views[found.view].bands[found.band].reference);
         record.difference = self.difference(model, spectrum, nearest, spare);
         let compared = furthest.as_ref().map(|found| self.compared(model, clip, scored, found));
-        let mut heard = heard.unwrap_or_default();
-        heard.clear();
         self.write_heard(record, compared.as_ref().filter(|_| compares), &mut heard);
         if scored.verdict != Verdict::Normal && !heard.is_empty() {
             // Writing to a text cannot fail.
             let _ = write!(record.reason, ": {heard}");
         }
-        record.heard = (!heard.is_empty()).then_some(heard);
+        record.heard = heard;
         let (Some(found), Some(compared)) = (furthest, compared) else {
             record.reason.push_str("; no band has more error than normal");
             return;
@@ -481,7 +483,10 @@ impl BandNames {
         } else if let (None, Some(level)) = (difference, compared.and_then(loudest_level)) {
             write(format_args!("{level} than in the closest normal clip"));
         }
-        if let Some(modulation) = compared.and_then(Compared::modulation) {
+        let stands_out = |it: &ModulationDifference| {
+            it.times >= NOTABLE_TIMES || it.times <= 1.0 / NOTABLE_TIMES
+        };
+        if let Some(modulation) = compared.and_then(Compared::modulation).filter(stands_out) {
             write(format_args!("{modulation}"));
         }
     }

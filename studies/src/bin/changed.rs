@@ -3,8 +3,9 @@
 //! `cargo run --release -p auscult-studies --bin changed [SEEDS] [PUMP_FOLDER]`
 //!
 //! Each repetition is a specimen of a machine (fan, pump, valve, slider; clips of 2 s), learnt with the preset `fast` from
-//! some visits of ten clips. Runs of 20 clips of one further visit each are then listened to: as they are, and changed. Of a
-//! changed run the table says in what share it was called changed, and in what share of those the right thing was named.
+//! some visits of ten clips. Runs of 20 clips of one further visit each are then listened to: as they are (ten visits), and
+//! changed (one each). The table says how many were called changed, in how many of those the right thing was named, and of faulty
+//! runs how many were silent: neither changed nor with a single anomalous clip.
 //! PUMP_FOLDER holds manifest.csv (columns path, label) of a real pump, numbered in the order of recording.
 
 use std::{
@@ -23,6 +24,7 @@ use rayon::prelude::*;
 const VISITS: [u32; 5] = [1, 2, 3, 5, 10];
 const CLIPS_A_VISIT: u32 = 10;
 const CLIPS_A_RUN: u32 = 20;
+const NORMAL_VISITS: usize = 10;
 const SECONDS: f64 = 2.0;
 const RATE: u32 = 16_000;
 
@@ -148,15 +150,16 @@ fn main() -> anyhow::Result<()> {
             .into_iter()
             .flat_map(|machine| (1..=seeds).map(move |seed| (machine, seed)))
             .collect();
-        let outcomes: Vec<BTreeMap<Change, Outcome>> = repetitions
+        let outcomes: Vec<BTreeMap<Change, Vec<Outcome>>> = repetitions
             .into_par_iter()
             .map(|(machine, seed)| one(machine, seed, visits))
             .collect::<anyhow::Result<_>>()?;
         columns.push(outcomes);
     }
     for change in Change::ALL {
-        let cells =
-            columns.iter().map(|outcomes| cell(change, outcomes.iter().map(|of| of[&change])));
+        let cells = columns.iter().map(|outcomes| {
+            cell(change, outcomes.iter().flat_map(|of| of[&change].iter().copied()))
+        });
         println!("| {} | {} |", change.name(), cells.collect::<Vec<_>>().join(" | "));
     }
     if let Some(folder) = arguments.next() {
@@ -181,11 +184,16 @@ fn cell(change: Change, outcomes: impl Iterator<Item = Outcome>) -> String {
         .iter()
         .fold((0, 0), |(clips, anomalous), it| (clips + it.clips, anomalous + it.anomalous));
     let share = 100.0 * anomalous as f64 / clips.max(1) as f64;
-    let named = if change.kinds().is_empty() { String::new() } else { format!(", named {named}") };
-    format!("{changed} of {}{named} ({share:.0} % anomalous)", outcomes.len())
+    let silent = outcomes.iter().filter(|it| !it.is_changed && it.anomalous == 0).count();
+    let more = match change {
+        Change::AllFaults => format!(", silent {silent}"),
+        _ if change.kinds().is_empty() => String::new(),
+        _ => format!(", named {named}"),
+    };
+    format!("{changed} of {}{more} ({share:.0} % anomalous)", outcomes.len())
 }
 
-fn one(machine: Kind, seed: u64, visits: u32) -> anyhow::Result<BTreeMap<Change, Outcome>> {
+fn one(machine: Kind, seed: u64, visits: u32) -> anyhow::Result<BTreeMap<Change, Vec<Outcome>>> {
     let folder = tempfile::tempdir()?;
     let recipe = ClipRecipe { seconds: SECONDS, seed, ..ClipRecipe::new(machine) };
     let normal = folder.path().join("visits");
@@ -199,9 +207,11 @@ fn one(machine: Kind, seed: u64, visits: u32) -> anyhow::Result<BTreeMap<Change,
     let machine_learnt =
         Machine::learn(normal, &Learn { clip, preset: Preset::Fast, ..Learn::default() })?;
     let faults = machine.faults();
-    let mut outcomes = BTreeMap::new();
-    for (number, change) in Change::ALL.into_iter().enumerate() {
-        let run = folder.path().join(change.name());
+    let mut outcomes: BTreeMap<Change, Vec<Outcome>> = BTreeMap::new();
+    // Normal visits are what the level of the test is about: ten of them, and one of each change.
+    let runs = std::iter::repeat_n(Change::Nothing, NORMAL_VISITS).chain(Change::ALL[1..].to_vec());
+    for (number, change) in runs.enumerate() {
+        let run = folder.path().join(format!("run {number}"));
         for take in 0..CLIPS_A_RUN {
             let is_faulty =
                 change == Change::AllFaults || (change == Change::FewFaults && take % 5 == 0);
@@ -211,7 +221,8 @@ fn one(machine: Kind, seed: u64, visits: u32) -> anyhow::Result<BTreeMap<Change,
             change.apply(&mut samples);
             write(&run.join(format!("{take}.wav")), &samples)?;
         }
-        outcomes.insert(change, listen(&machine_learnt, &run, change)?);
+        let outcome = listen(&machine_learnt, &run, change)?;
+        outcomes.entry(change).or_default().push(outcome);
     }
     Ok(outcomes)
 }

@@ -35,11 +35,11 @@ const COLUMNS: [&str; 18] = [
     "promised",
     "alarm",
     "copy_of",
-    "heard",
     "differs_most",
     "reason",
     "error",
     "model_hash",
+    "heard",
 ];
 
 const QUALITY_COLUMNS: [&str; 10] = [
@@ -145,11 +145,11 @@ fn row(clip: &ClipRecord) -> Record {
         .text("promised", clip.promise.is_promised.to_string())
         .text("alarm", clip.alarm.map(AlarmState::name).unwrap_or_default())
         .text("copy_of", clip.copy_of.clone().unwrap_or_default())
-        .text("heard", clip.heard.clone().unwrap_or_default())
         .text("differs_most", clip.differs_most.clone().unwrap_or_default())
         .text("reason", clip.reason())
         .text("error", clip.error.clone().unwrap_or_default())
         .text("model_hash", &*clip.model_hash)
+        .text("heard", clip.heard.clone())
 }
 
 fn with_quality(record: Record, clip: &ClipRecord) -> Record {

@@ -31,7 +31,7 @@ fn short_shortcoming(standing: Standing) -> Option<String> {
         Standing::Undecided(lack) => ("no verdicts yet", lack),
     };
     let why = match lack.missing {
-        Missing::Visits => "only one visit is known".to_owned(),
+        Missing::Visits => "no second visit is known".to_owned(),
         Missing::Clips => format!("too few normal clips for {}", lack.promise),
         Missing::Independence => {
             let noun = if lack.basis == Basis::Visits { "visit" } else { "recording" };

@@ -91,7 +91,8 @@ fn meaning(ranking: &Ranking, in_all: usize, written: Option<&Path>) -> String {
     }
     if candidate.preset.is_none() {
         text.push_str(
-            "check       made-up faults are not faults: use the preset unless this one finds more of your known-bad clips\n",
+            "advice      use the preset, unless this one finds more of your known-bad clips: made-up faults are not faults, and \
+             where it was measured such a choice found fewer real ones (docs/tuning.md)\n",
         );
     }
     if let Some(path) = written {

@@ -41,7 +41,7 @@ impl ScoreTable {
             show(record.p_value(), 3),
             show(record.calibrated(), 3),
             printer::verdict(record.verdict().name()),
-            record.heard.clone().or_else(|| record.differs_most.clone()).unwrap_or_default(),
+            what_differs(record),
         ]);
         let kind = match record.verdict() {
             ClipVerdict::Judged(Verdict::Normal) => 0,
@@ -74,13 +74,21 @@ impl ScoreTable {
     }
 }
 
+/// What can be heard, or else the band that differs most.
+fn what_differs(record: &ClipRecord) -> String {
+    match record.heard.as_str() {
+        "" => record.differs_most.clone().unwrap_or_default(),
+        heard => heard.to_owned(),
+    }
+}
+
 /// Why a clip scored as it did: first what can be heard, then the details; `None` without an explanation.
 pub(crate) fn explained(record: &ClipRecord) -> Option<String> {
     let explanation = record.explanation.as_ref()?;
     let mut text = format!("{}\n", printer::strong(name_of(record)));
-    if let Some(heard) = &record.heard {
+    if !record.heard.is_empty() {
         // Writing to a text cannot fail.
-        let _ = writeln!(text, "{heard}");
+        let _ = writeln!(text, "{}", record.heard);
     }
     if let Some(difference) = &record.difference {
         let _ = writeln!(text, "{}", octaves(difference));

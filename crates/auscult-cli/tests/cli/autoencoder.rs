@@ -26,7 +26,7 @@ fn a_network_is_a_model_like_any_other() {
         sandbox.run("calibrate m.auscult").exits(0);
         assert_eq!(sandbox.score("m.auscult check").len(), 2, "{line}");
         let facts = json(&sandbox.run("inspect m.auscult --json").exits(0).stdout);
-        assert_eq!(facts["model_file_version"], 3);
+        assert_eq!(facts["model_file_version"], 6);
         assert_eq!(facts["bands"].as_array().unwrap().len(), 8);
         let references = if line.contains("split") { 8 } else { 24 };
         assert_eq!(facts["references"], references, "{line}");

@@ -283,7 +283,8 @@ fn the_raw_and_the_normalised_form_of_a_front_end_score_together() {
 fn recordings_too_short_for_a_clip_are_named() {
     let sandbox = Sandbox::new();
     sandbox.record("normal", 1..3, 2);
-    let ran = run(&sandbox, "fit --preset paper normal -o m --front-end ced").exits(2);
+    let line = "fit --preset paper normal -o m --front-end ced --clip-seconds 10";
+    let ran = run(&sandbox, line).exits(2);
     assert!(ran.stderr.contains("or fit shorter clips"), "{ran:#?}");
     let ran =
         run(&sandbox, "fit --preset paper normal -o m --front-end ced --clip-seconds 1.5").exits(0);

@@ -103,7 +103,7 @@ fn faulty_clip_is_anomalous_and_the_exit_code_says_so_on_request() {
     let ran = sandbox.run("score model.auscult check").exits(0);
     assert!(ran.stdout.contains("1 anomalous, 1 normal"), "{ran:#?}");
     let odd = ran.stdout.lines().find(|line| line.starts_with("check/odd.wav")).unwrap();
-    assert!(odd.contains("anomalous") && odd.contains("Hz ("), "{odd}");
+    assert!(odd.contains("anomalous") && odd.contains(" dB at "), "{odd}");
     sandbox.run("score model.auscult check --fail-on-anomaly").exits(1);
     sandbox.run("score model.auscult check/normal.wav --fail-on-anomaly").exits(0);
     sandbox.run("score model.auscult check gone.wav --fail-on-anomaly").exits(2);
@@ -158,7 +158,9 @@ fn too_few_clips_give_scores_without_verdicts_and_say_how_many_are_missing() {
     assert_eq!(&rows[0][5], "undecided");
     let table = sandbox.run("score few.auscult normal/visit_1/0.wav").exits(0).stdout;
     assert!(
-        table.contains("1 undecided\nno verdicts yet: a false-alarm rate of 5 % needs 19"),
+        table.contains(
+            "1 undecided\nno verdicts yet: 2 visits are too few for 5 % (auscult inspect"
+        ),
         "{table}"
     );
     let rows = sandbox.score("few.auscult normal/visit_1/0.wav --false-alarm-rate 20%");

@@ -6,7 +6,7 @@ use serde_json::Value;
 use crate::support::{Sandbox, clip, constant_wav, faulty_clip, rows, wav_of};
 
 const HEADER: &str = "path,start_seconds,score,p_value,calibrated,verdict,seconds,time,time_origin,domain,promised,\
-                      alarm,copy_of,differs_most,reason,error,model_hash";
+                      alarm,copy_of,differs_most,reason,error,model_hash,heard";
 
 /// A model, and three clips in `check/`: one of them silent.
 fn plant() -> Sandbox {

@@ -57,7 +57,7 @@ fn score_gives_input_quality_clip_by_clip_and_in_summary() {
     assert!(
         header.starts_with("path,start_seconds,score,p_value,calibrated,verdict,seconds,")
             && header.ends_with(
-                ",error,model_hash,level_dbfs,peak_dbfs,clipped_share,offset,dropouts,dropout_seconds,mains_hertz,\
+                ",error,model_hash,heard,level_dbfs,peak_dbfs,clipped_share,offset,dropouts,dropout_seconds,mains_hertz,\
                  mains_share,bandwidth_hertz,remarks"
             ),
         "{header}"
@@ -187,8 +187,11 @@ fn an_alarm_budget_chooses_a_rule_and_the_model_keeps_it() {
     // A budget that 25 clips cannot promise changes nothing, and says so.
     let before = sandbox.read("model.auscult");
     let ran = sandbox.run("calibrate model.auscult --at-most 1/year --save").exits(2);
-    assert!(ran.stdout.contains("none of these can be promised yet: a false-alarm rate of"));
-    assert!(ran.stdout.contains("and there are 25; record at least"), "{}", ran.stdout);
+    assert!(
+        ran.stdout
+            .contains("at most 1 alarm per year cannot be promised yet: a false-alarm rate of")
+    );
+    assert!(ran.stdout.contains("and there are 25: record at least"), "{}", ran.stdout);
     ran.says("nothing was saved: no alarm rule keeps the budget");
     assert_eq!(before, sandbox.read("model.auscult"));
     let ran = sandbox

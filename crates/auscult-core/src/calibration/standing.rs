@@ -150,7 +150,7 @@ impl fmt::Display for Lack {
                 write!(
                     formatter,
                     "{}, and other days sound different: say which visit each recording is from (sub-folders or a manifest \
-                     column), and record up to {} of ten clips or so; a second one helps most",
+                     column), and record on other days, up to {} of ten clips or so; a second one helps most",
                     match self.basis {
                         Basis::Files => "no second visit is known",
                         _ => "all references come from one recording",
@@ -211,7 +211,7 @@ mod tests {
             assert!(text.ends_with("17 % can be promised now"), "{text}");
         }
         let blocks = standing(Basis::Blocks, CalibrationScheme::Auto, 50, 50).lack().unwrap();
-        assert!(blocks.to_string().contains("record up to 18 more visits"), "{blocks}");
+        assert!(blocks.to_string().contains("up to 18 more visits"), "{blocks}");
         assert!(blocks.to_string().ends_with("nothing can be promised now"), "{blocks}");
     }
 }
