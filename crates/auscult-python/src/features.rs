@@ -45,6 +45,7 @@ impl FrontEnd {
     }
 
     fn frames_of(&self, samples: &[f32]) -> Result<Frames, CallError> {
+        refuse_not_finite(samples)?;
         let mut frames = Vec::new();
         self.with_extractor(|extractor| {
             extractor.for_each_frame(samples, &mut |frame| frames.extend_from_slice(frame))
@@ -54,6 +55,7 @@ impl FrontEnd {
 
     /// Frames into a buffer of the right length; otherwise how many values there are.
     fn frames_into(&self, samples: &[f32], out: &mut [f32]) -> Result<usize, CallError> {
+        refuse_not_finite(samples)?;
         let mut written = 0;
         self.with_extractor(|extractor| {
             extractor.for_each_frame(samples, &mut |frame| {
@@ -66,13 +68,14 @@ impl FrontEnd {
         Ok(written)
     }
 
-    pub(crate) fn vectors_of(&self, samples: &[f32]) -> Result<ClipVectors, CallError> {
+    fn vectors_of(&self, samples: &[f32]) -> Result<ClipVectors, CallError> {
+        refuse_not_finite(samples)?;
         let mut vectors = ClipVectors::for_front_end(&*self.front_end);
         self.with_extractor(|extractor| extractor.extract_into(samples, &mut vectors))?;
         Ok(vectors)
     }
 
-    /// Clips are finite and not longer than they are planned for.
+    /// The samples of clips of the length that is planned for.
     fn checked<'a>(
         &self,
         py: Python<'_>,
@@ -256,6 +259,21 @@ impl FrontEnd {
     fn map<'py>(&self, py: Python<'py>, frames: Frames) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let axis_len = self.front_end.axis().len();
         shaped(py, frames.len() / axis_len.max(1), axis_len, frames)
+    }
+}
+
+/// No front end has a use for them, and some would make numbers of them.
+fn refuse_not_finite(samples: &[f32]) -> Result<(), CallError> {
+    // Without an early end, so that many are looked at together.
+    if !samples.iter().fold(false, |found, sample| found | !sample.is_finite()) {
+        return Ok(());
+    }
+    match samples.iter().position(|sample| !sample.is_finite()) {
+        None => Ok(()),
+        Some(at) => Err(CallError::Value(format!(
+            "sample {at} is {}; samples must be finite numbers",
+            samples[at]
+        ))),
     }
 }
 

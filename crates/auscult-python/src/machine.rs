@@ -193,14 +193,20 @@ impl Machine {
         Live::new(py, Arc::clone(&self.machine), sample_rate)
     }
 
-    /// The page about the machine and these records.
-    fn page(&self, py: Python<'_>, title: &str, records: &Records) -> PyResult<String> {
-        threads::compute(py, || self.report(title, records).render())
-    }
-
-    /// The facts of that page as JSON.
-    fn page_json(&self, py: Python<'_>, title: &str, records: &Records) -> PyResult<String> {
-        threads::compute(py, || self.report(title, records).to_json())?.or_raise(py)
+    /// Writes the page about the machine and these records, whole or not at all.
+    fn write_page(
+        &self,
+        py: Python<'_>,
+        path: PathBuf,
+        title: &str,
+        records: &Records,
+    ) -> PyResult<()> {
+        let write = || -> Result<(), CallError> {
+            auscult::files::check_target(&path)?;
+            let page = self.report(title, records).render();
+            Ok(auscult::files::write_atomically(&path, page.as_bytes())?)
+        };
+        threads::compute(py, write)?.or_raise(py)
     }
 
     /// Everything else that is known about it, as JSON.
@@ -210,6 +216,7 @@ impl Machine {
         let preset = auscult::Preset::of_model(&front_ends(None), model);
         let facts = json!({
             "settings": model.settings(),
+            "front_end": model.settings().front_end.to_string(),
             "preset": preset.map(|found| found.preset.name()),
             "references": model.references().provenance(),
             "threshold": model.threshold(),

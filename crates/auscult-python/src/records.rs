@@ -55,6 +55,12 @@ impl Records {
 
 #[pymethods]
 impl Records {
+    /// None at all.
+    #[new]
+    fn new() -> Self {
+        Self::of(Vec::new())
+    }
+
     fn __len__(&self) -> usize {
         self.records.len()
     }
