@@ -81,7 +81,7 @@ def spectrogram(samples: Floats | None, sample_rate: int, bands: list[tuple[floa
         return ""
     from .features import log_mel
 
-    frames = log_mel(np.nan_to_num(samples), sample_rate).astype(np.float64)
+    frames = np.asarray(log_mel(np.nan_to_num(samples), sample_rate), dtype=np.float64)
     low, high = np.percentile(frames, [5, 99.5])
     picture = _png(((frames - low) / max(high - low, 1e-9)).T[::-1])
 

@@ -16,7 +16,7 @@ from . import _arrays, _html, _native
 from ._arrays import ArrayLike, Doubles, Floats, Recordings
 from ._control import ProgressOption, Sink
 from ._scores import BandReason, Explanation, Scores
-from .errors import InputError, UnusableClipError, TargetError
+from .errors import BudgetError, InputError, TargetError, UnusableClipError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -36,7 +36,7 @@ def _sources(
     """Recordings as the native module takes them."""
     paths: list[str] = []
     sounds: list[tuple[str, Floats, int]] = []
-    if _is_path(recordings):
+    if isinstance(recordings, (str, PathLike)):
         paths = [fspath(recordings)]
     elif isinstance(recordings, (list, tuple)) and any(_is_path(one) for one in recordings):
         odd = next((one for one in recordings if not _is_path(one)), None)
@@ -420,8 +420,6 @@ combine_members
         >>> machine.calibrate(false_alarm_rate=0.1).threshold < machine.threshold
         True
         """
-        from .errors import BudgetError
-
         options = {
             "scheme": scheme,
             "false_alarm_rate": _text(false_alarm_rate),

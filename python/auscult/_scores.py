@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
+_COLUMNS = (
+    "path", "start_seconds", "seconds", "score", "p_value", "calibrated", "verdict", "reason", "differs_most",
+    "level_dbfs", "remarks", "alarm", "domain", "time", "copy_of", "error",
+)  # fmt: skip
 _NUMBERS = ("start_seconds", "seconds", "score", "p_value", "calibrated", "level_dbfs")
 
 
@@ -154,17 +158,19 @@ class Scores(Sequence[Record]):
     def __init__(self, records: _native.Records, machine: _native.Machine | None = None) -> None:
         self._records = records
         self._machine = machine
+        self._columns: dict[str, Any] = {}
 
-    @cached_property
-    def _columns(self) -> dict[str, Any]:
-        return self._records.columns()
+    def _column(self, name: str) -> Any:
+        if name not in self._columns:
+            self._columns[name] = self._records.column(name)
+        return self._columns[name]
 
     def _numbers(self, name: str) -> Doubles:
-        column: Doubles = self._columns[name]
+        column: Doubles = self._column(name)
         return column
 
     def _texts(self, name: str, kind: Any = object) -> NDArray[Any]:
-        return np.asarray(self._columns[name], dtype=kind)
+        return np.asarray(self._column(name), dtype=kind)
 
     @property
     def path(self) -> NDArray[np.object_]:
@@ -349,7 +355,7 @@ class Scores(Sequence[Record]):
         return self.to_arrow().__arrow_c_stream__(requested_schema)
 
     def _table(self) -> dict[str, Any]:
-        return dict(self._columns)
+        return {name: self._column(name) for name in _COLUMNS}
 
     def samples(self, index: int) -> Floats | None:
         """The sound of a clip at the model's rate; ``None`` if it cannot be read again.

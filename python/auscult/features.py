@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from os import PathLike, fspath
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,13 +41,13 @@ def _front_end(
     )
 
 
-def _maps(x: ArrayLike, sample_rate: int, out: Floats | None, name: str, **settings: object) -> Maps:
+def _maps(x: ArrayLike, sample_rate: int, out: Floats | None, name: str, **settings: Any) -> Maps:
     rate = sample_rate if type(sample_rate) is int else _arrays.sample_rate(sample_rate)
     if out is None and type(x) is np.ndarray and x.ndim == 1 and x.size:
-        plan = _front_end(name, rate, x.size, **settings)  # type: ignore[arg-type]
+        plan = _front_end(name, rate, x.size, **settings)
         return plan.frames(_arrays.samples(x, "x"))
     clips, is_single = _arrays.clips(x)
-    plans = [_front_end(name, rate, len(clip), **settings) for clip in clips]  # type: ignore[arg-type]
+    plans = [_front_end(name, rate, len(clip), **settings) for clip in clips]
     if out is not None:
         return _into(out, plans, clips, is_single)
     if is_single:
@@ -78,7 +78,7 @@ def _into(out: Floats, plans: list[_native.FrontEnd], clips: list[Floats], is_si
         raise InputError(f"out must be an array of float32, got {getattr(out, 'dtype', type(out).__name__)}")
     if not (out.flags.c_contiguous and out.flags.writeable):
         raise InputError("out must be C-contiguous and writeable")
-    if out.ndim != (2 if is_single else 3) or out.shape[-1] != plan.axis_len or (not is_single and len(out) != len(clips)):
+    if out.ndim != (2 if is_single else 3) or out.shape[-1] != plan.axis_len or (not is_single and len(out) != len(clips)) or not out.size:
         axes = f"frames x {plan.axis_len}" if is_single else f"{len(clips)} x frames x {plan.axis_len}"
         raise InputError(f"out must have shape {axes}, got {out.shape}")
     plan.frames_into_buffer(clips, out.reshape(-1))

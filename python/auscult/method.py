@@ -322,7 +322,8 @@ def diagnostics(
     known, asked = _arrays.matrix(references, "references"), _arrays.matrix(queries, "queries")
     _check_views([known], [asked])
     anomalous = _arrays.vector(labels, "labels").astype(bool).tolist()
-    names = [None] * len(anomalous) if domains is None else [None if one is None else str(one) for one in domains]
+    given = [None] * len(anomalous) if domains is None else domains
+    names = [None if one is None else str(one) for one in given]
     width = known.shape[1] if band_width is None else _arrays.whole_number(band_width, "band width")
     stride = width if band_stride is None else _arrays.whole_number(band_stride, "band stride")
     text = _native.diagnostics(known, asked, anomalous, names, (width, stride), _arrays.whole_number(neighbours, "neighbours"))

@@ -103,7 +103,7 @@ def report(
     domains = _arrays.texts(domain, count, "domain") or [None] * count
     machines = _arrays.texts(machine, count, "machine") or [None] * count
     sections = _arrays.texts(section, count, "section") or [None] * count
-    rows = [
+    rows: list[tuple[str, str, bool | None, str | None, float]] = [
         (machines[at] or "", sections[at] or "", bool(labels[at]), domains[at], float(scores[at])) for at in range(count)
     ]
     draws = _arrays.whole_number(samples, "samples")

@@ -5,8 +5,8 @@ normal, ``predict`` gives +1 for normal and -1 for anomalous, and ``contaminatio
 the threshold. ``decision_scores_`` (higher is more anomalous), ``labels_`` (0 and 1) and ``threshold_`` are there as PyOD
 has them.
 
-Training clips are scored with themselves left out, since a clip that is remembered is at distance 0 from itself. So
-``labels_`` and ``fit_predict`` judge training clips by left-out scores, and ``predict`` judges new ones.
+A clip that is itself remembered is compared with the others: its score is its left-out score. Otherwise every training
+clip would be at distance 0 from itself, and ``predict`` would say nothing about them.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ __all__ = ["BandDetector", "BeamDetector"]
 class _Detector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     """What both detectors share: a memory, and a threshold from left-out scores."""
 
-    band_width: int | None
+    band_width: int | str | None
     band_stride: int | None
     neighbours: int
     density_exponent: float | str
@@ -44,7 +44,7 @@ class _Detector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     contamination: float | str
 
     def _overrides(self) -> str:
-        given = {
+        given: dict[str, Any] = {
             "band_width": self.band_width,
             "band_stride": self.band_stride,
             "neighbours": self.neighbours,
@@ -58,7 +58,7 @@ class _Detector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         for name in whole:
             if given[name] is not None and not isinstance(given[name], Integral):
                 raise InputError(f"{name} must be a whole number, got {given[name]!r}")
-        plain = {name: int(value) if name in whole else value for name, value in given.items() if value is not None}  # type: ignore[call-overload]
+        plain = {name: int(value) if name in whole else value for name, value in given.items() if value is not None}
         return json.dumps(plain)
 
     def _share(self) -> float:
@@ -85,8 +85,21 @@ class _Detector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         return self
 
     def _score(self, matrices: list[Floats]) -> Doubles:
-        scores: Doubles = -self._detector.score(matrices)
-        return scores
+        scores = self._detector.score(matrices)
+        # Only what is remembered is at no distance from it.
+        zeros = np.flatnonzero(scores == 0)
+        if zeros.size:
+            known = self._known()
+            for at in zeros:
+                index = known.get(_row(matrices, int(at)))
+                if index is not None:
+                    scores[at] = self.decision_scores_[index]
+        return -scores
+
+    def _known(self) -> dict[bytes, int]:
+        """Where each remembered clip is; the first of copies."""
+        count = len(self.references_[0])
+        return {_row(self.references_, at): at for at in reversed(range(count))}
 
     def decision_function(self, X: ArrayLike) -> Doubles:
         """How normal each clip is above the threshold; negative for anomalous ones.
@@ -115,18 +128,6 @@ class _Detector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         """
         return np.where(self.decision_function(X) < 0, -1, 1)
 
-    def fit_predict(self, X: ArrayLike, y: Any = None, **parameters: Any) -> NDArray[np.int64]:
-        """Fits, and judges the training clips with each left out of the memory: +1 normal, -1 anomalous.
-
-        >>> import numpy as np
-        >>> from auscult.sklearn import BandDetector
-        >>> X = np.random.default_rng(0).normal(size=(50, 16)) + 4
-        >>> int((BandDetector(contamination=0.1).fit_predict(X) == -1).sum())
-        5
-        """
-        self.fit(X, y, **parameters)
-        return np.where(self.labels_ == 1, -1, 1)
-
     def fit(self, X: ArrayLike, y: Any = None) -> Self:
         """Remembers clips."""
         raise NotImplementedError
@@ -140,6 +141,10 @@ class _Detector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         super().__setstate__(state)
         if "references_" in state:
             self._detector = _native.Detector(self.references_, self._overrides(), None, True)
+
+
+def _row(matrices: list[Floats], at: int) -> bytes:
+    return b"".join(matrix[at].tobytes() for matrix in matrices)
 
 
 class BandDetector(_Detector):
@@ -217,7 +222,8 @@ class BandDetector(_Detector):
         >>> import numpy as np
         >>> from auscult.sklearn import BandDetector
         >>> X = np.random.default_rng(0).normal(size=(50, 16)) + 4
-        >>> bool((BandDetector().fit(X).score_samples(X) == 0).all())
+        >>> detector = BandDetector().fit(X)
+        >>> bool((detector.score_samples(X) == -detector.decision_scores_).all())
         True
         """
         check_is_fitted(self)
@@ -279,7 +285,7 @@ class BeamDetector(_Detector):
         self.convention = convention
         self.sample_rate = sample_rate
         self.clip_seconds = clip_seconds
-        self.band_width = band_width  # type: ignore[assignment]
+        self.band_width = band_width
         self.band_stride = band_stride
         self.neighbours = neighbours
         self.density_exponent = density_exponent
@@ -344,7 +350,8 @@ class BeamDetector(_Detector):
         >>> import numpy as np
         >>> from auscult.sklearn import BeamDetector
         >>> X = np.random.default_rng(0).normal(0, 0.1, (30, 16000))
-        >>> bool((BeamDetector().fit(X).score_samples(X) == 0).all())
+        >>> detector = BeamDetector().fit(X)
+        >>> bool((detector.score_samples(X) == -detector.decision_scores_).all())
         True
         """
         check_is_fitted(self)

@@ -153,12 +153,17 @@ impl Detector {
                 }
                 Ok(found)
             };
+            if count <= AT_ONCE {
+                return piece(0);
+            }
             let firsts: Vec<usize> = (0..count).step_by(AT_ONCE).collect();
             let pieces: Vec<Vec<T>> =
                 firsts.into_par_iter().map(piece).collect::<Result<_, _>>()?;
             Ok(pieces.into_iter().flatten().collect())
         };
-        threads::compute(py, work)?.or_raise(py)
+        // Few clips are done before another thread has heard of them.
+        let found = if count <= AT_ONCE { py.detach(work) } else { threads::compute(py, work)? };
+        found.or_raise(py)
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use auscult::{
-    ClipSettings, ClipVectors, Extractor, FrontEndSpec,
+    ClipSettings, ClipVectors, Extractor, FrontEndIdentity, FrontEndSpec,
     encoders::EncoderRequest,
     features::{FrontEndSettings, LpcSettings, MfccSettings},
 };
@@ -25,6 +25,7 @@ use crate::{
 #[pyclass(frozen, module = "auscult._native")]
 pub(crate) struct FrontEnd {
     front_end: Arc<dyn auscult::FrontEnd>,
+    identity: FrontEndIdentity,
     samples: usize,
     /// Extractors that wait: planning transforms costs more than a clip does.
     extractors: Mutex<Vec<Box<dyn Extractor>>>,
@@ -137,7 +138,8 @@ impl FrontEnd {
             Ok(front_ends(encoder_file.as_ref()).named(&spec, length)?)
         };
         let front_end = threads::compute(py, make)?.or_raise(py)?;
-        Ok(Self { front_end, samples, extractors: Mutex::default() })
+        let identity = front_end.identity();
+        Ok(Self { front_end, identity, samples, extractors: Mutex::default() })
     }
 
     #[getter]
@@ -147,7 +149,7 @@ impl FrontEnd {
 
     #[getter]
     fn name(&self) -> String {
-        self.front_end.identity().to_string()
+        self.identity.to_string()
     }
 
     #[getter]
@@ -183,7 +185,8 @@ impl FrontEnd {
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
         let clip = [clip];
         let samples = self.checked(py, &clip)?[0];
-        let frames = threads::compute(py, || self.frames_of(samples))?.or_raise(py)?;
+        let compute = || self.frames_of(samples);
+        let frames = threads::compute_one(py, &self.identity, compute)?.or_raise(py)?;
         self.map(py, frames)
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use auscult::FrontEndIdentity;
 use numpy::PyReadonlyArray1;
 use pyo3::prelude::*;
 
@@ -14,16 +15,21 @@ use crate::{
 
 /// Scores pushed sound; used by one thread at a time, others wait.
 #[pyclass(frozen, module = "auscult._native")]
-pub(crate) struct Live(Mutex<Option<auscult::Live<'static>>>);
+pub(crate) struct Live {
+    live: Mutex<Option<auscult::Live<'static>>>,
+    front_end: FrontEndIdentity,
+}
 
 impl Live {
     pub(crate) fn new(
         py: Python<'_>,
-        machine: Arc<auscult::Machine>,
+        machine: &Arc<auscult::Machine>,
         sample_rate: u32,
     ) -> PyResult<Self> {
-        let live = py.detach(|| auscult::Live::shared(machine, sample_rate)).or_raise(py)?;
-        Ok(Self(Mutex::new(Some(live))))
+        let start = || auscult::Live::shared(Arc::clone(machine), sample_rate);
+        let live = py.detach(start).or_raise(py)?;
+        let front_end = machine.model().settings().front_end.clone();
+        Ok(Self { live: Mutex::new(Some(live)), front_end })
     }
 }
 
@@ -36,8 +42,8 @@ impl Live {
         samples: PyReadonlyArray1<'_, f32>,
     ) -> PyResult<Option<Records>> {
         let samples = arrays::vector(&samples)?;
-        let pushed = threads::compute(py, || {
-            let mut live = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let pushed = threads::compute_one(py, &self.front_end, || {
+            let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
             let live = live.as_mut()?;
             Some(live.push(samples).map(<[_]>::to_vec))
         })?;
@@ -47,8 +53,8 @@ impl Live {
 
     /// The last record, if one was due, and the seconds left over.
     fn finish(&self, py: Python<'_>) -> PyResult<(Records, f64)> {
-        let ended = threads::compute(py, || {
-            let live = self.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let ended = threads::compute_one(py, &self.front_end, || {
+            let live = self.live.lock().unwrap_or_else(PoisonError::into_inner).take();
             live.map(auscult::Live::finish)
         })?;
         let (last, seconds) = ended.ok_or_else(|| finished(py))?.or_raise(py)?;

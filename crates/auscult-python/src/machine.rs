@@ -108,7 +108,8 @@ impl Machine {
     ) -> PyResult<Records> {
         let samples = arrays::vector(&samples)?;
         let score = || self.with_scorer(|scorer| scorer.score(samples));
-        let mut record = threads::compute(py, score)?.or_raise(py)?;
+        let front_end = &self.model().settings().front_end;
+        let mut record = threads::compute_one(py, front_end, score)?.or_raise(py)?;
         name.clone_into(&mut record.path);
         Ok(Records::of(vec![record]))
     }
@@ -190,7 +191,7 @@ impl Machine {
     }
 
     fn live(&self, py: Python<'_>, sample_rate: u32) -> PyResult<Live> {
-        Live::new(py, Arc::clone(&self.machine), sample_rate)
+        Live::new(py, &self.machine, sample_rate)
     }
 
     /// Writes the page about the machine and these records, whole or not at all.

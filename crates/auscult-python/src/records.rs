@@ -7,12 +7,9 @@ use auscult::{
     audio::{Location, MemorySound},
 };
 use numpy::PyArray1;
-use pyo3::{
-    prelude::*,
-    types::{PyDict, PyList},
-};
+use pyo3::{prelude::*, types::PyList};
 
-use crate::error::OrRaise;
+use crate::error::{OrRaise, input_error};
 
 /// Records of clips in the order they were read.
 #[pyclass(frozen, module = "auscult._native")]
@@ -65,37 +62,34 @@ impl Records {
         self.records.len()
     }
 
-    /// Every column: numbers as arrays with NaN where there is none, texts as lists.
-    fn columns<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let columns = PyDict::new(py);
+    /// A column: numbers as an array with NaN where there is none, texts as a list with `None`.
+    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let numbers = |of: &dyn Fn(&ClipRecord) -> Option<f64>| {
             let values = self.records.iter().map(|record| of(record).unwrap_or(f64::NAN));
-            PyArray1::from_vec(py, values.collect())
+            Ok(PyArray1::from_vec(py, values.collect()).into_any())
         };
         let texts = |of: &dyn Fn(&ClipRecord) -> Option<String>| {
-            PyList::new(py, self.records.iter().map(of))
+            Ok(PyList::new(py, self.records.iter().map(of))?.into_any())
         };
-        columns.set_item("path", texts(&|record| Some(record.path.clone()))?)?;
-        columns.set_item("start_seconds", numbers(&|record| Some(record.start_seconds)))?;
-        columns.set_item("seconds", numbers(&|record| Some(record.seconds)))?;
-        columns.set_item("score", numbers(&ClipRecord::score))?;
-        columns.set_item("p_value", numbers(&ClipRecord::p_value))?;
-        columns.set_item("calibrated", numbers(&ClipRecord::calibrated))?;
-        columns.set_item("verdict", texts(&|record| Some(record.verdict().name().to_owned()))?)?;
-        columns.set_item("reason", texts(&|record| Some(record.reason.clone()))?)?;
-        columns.set_item("differs_most", texts(&|record| record.differs_most.clone())?)?;
-        columns
-            .set_item("level_dbfs", numbers(&|record| Some(record.quality.as_ref()?.level_dbfs)))?;
-        let remarks = |record: &ClipRecord| Some(record.remark_names().join(", "));
-        columns.set_item("remarks", texts(&remarks)?)?;
-        let alarm = |record: &ClipRecord| record.alarm.map(|state| state.name().to_owned());
-        columns.set_item("alarm", texts(&alarm)?)?;
-        columns.set_item("domain", texts(&|record| record.domain.clone())?)?;
-        let time = |record: &ClipRecord| record.time.as_ref().map(|time| time.utc.clone());
-        columns.set_item("time", texts(&time)?)?;
-        columns.set_item("copy_of", texts(&|record| record.copy_of.clone())?)?;
-        columns.set_item("error", texts(&|record| record.error.clone())?)?;
-        Ok(columns)
+        match name {
+            "path" => texts(&|record| Some(record.path.clone())),
+            "start_seconds" => numbers(&|record| Some(record.start_seconds)),
+            "seconds" => numbers(&|record| Some(record.seconds)),
+            "score" => numbers(&ClipRecord::score),
+            "p_value" => numbers(&ClipRecord::p_value),
+            "calibrated" => numbers(&ClipRecord::calibrated),
+            "verdict" => texts(&|record| Some(record.verdict().name().to_owned())),
+            "reason" => texts(&|record| Some(record.reason.clone())),
+            "differs_most" => texts(&|record| record.differs_most.clone()),
+            "level_dbfs" => numbers(&|record| Some(record.quality.as_ref()?.level_dbfs)),
+            "remarks" => texts(&|record| Some(record.remark_names().join(", "))),
+            "alarm" => texts(&|record| record.alarm.map(|state| state.name().to_owned())),
+            "domain" => texts(&|record| record.domain.clone()),
+            "time" => texts(&|record| record.time.as_ref().map(|time| time.utc.clone())),
+            "copy_of" => texts(&|record| record.copy_of.clone()),
+            "error" => texts(&|record| record.error.clone()),
+            other => Err(input_error(py, format!("records have no column {other:?}"))),
+        }
     }
 
     /// The record at an index as JSON, exactly as the program writes it.

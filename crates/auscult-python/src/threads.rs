@@ -2,6 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use auscult::{FrontEndIdentity, FrontEndSettings};
 use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -30,6 +31,21 @@ pub(crate) fn pool(py: Python<'_>) -> PyResult<Arc<ThreadPool>> {
 pub(crate) fn compute<T: Send>(py: Python<'_>, work: impl FnOnce() -> T + Send) -> PyResult<T> {
     let pool = pool(py)?;
     Ok(py.detach(|| pool.install(work)))
+}
+
+/// Does the work of one clip without the interpreter: on this very thread, unless its front end wants several.
+pub(crate) fn compute_one<T: Send>(
+    py: Python<'_>,
+    front_end: &FrontEndIdentity,
+    work: impl FnOnce() -> T + Send,
+) -> PyResult<T> {
+    let wants_one =
+        |front_end: &FrontEndIdentity| FrontEndSettings::NAMES.contains(&front_end.name.as_str());
+    let is_plain = match front_end.members() {
+        Some(members) => members.iter().all(wants_one),
+        None => wants_one(front_end),
+    };
+    if is_plain { Ok(py.detach(work)) } else { compute(py, work) }
 }
 
 /// Zero is as many as the machine has cores, or `RAYON_NUM_THREADS`.
