@@ -11,7 +11,29 @@ from numpy.typing import NDArray
 _Path = str | PathLike[str]
 _Sink = Callable[[str, str, int], None]
 
-__all__: list[str]
+__all__ = [
+    "BenchRun",
+    "Detector",
+    "FrontEnd",
+    "Live",
+    "Machine",
+    "Records",
+    "auc",
+    "bands",
+    "diagnostics",
+    "load_dataset",
+    "metrics_report",
+    "model_file_version",
+    "pairwise_distances",
+    "partial_auc",
+    "protocol_names",
+    "run_program",
+    "run_protocol",
+    "set_threads",
+    "thread_count",
+    "tune",
+    "version",
+]
 
 @final
 class Records:
