@@ -35,8 +35,11 @@ def _text(value: object) -> str:
 
 def _table(rows: list[tuple[str, ...]], head: tuple[str, ...] = ()) -> str:
     def row(cells: tuple[str, ...], tag: str) -> str:
-        style = "text-align:left;padding:2px 10px 2px 0;vertical-align:top"
-        return "<tr>" + "".join(f'<{tag} style="{style}">{_text(cell)}</{tag}>' for cell in cells) + "</tr>"
+        common = "text-align:left;padding:2px 10px 2px 0;vertical-align:top;"
+        # The last column has the sentences; the others stay on one line.
+        styles = [common + "white-space:nowrap"] * (len(cells) - 1) + [common + "overflow-wrap:anywhere"]
+        found = "".join(f'<{tag} style="{style}">{_text(cell)}</{tag}>' for cell, style in zip(cells, styles))
+        return f"<tr>{found}</tr>"
 
     return f"<table>{row(head, 'th') if head else ''}{''.join(row(cells, 'td') for cells in rows)}</table>"
 
@@ -55,7 +58,7 @@ def player(samples: Floats | None, sample_rate: int, label: str) -> str:
     header += struct.pack("<IHHIIHH", 16, 1, 1, sample_rate, sample_rate * 2, 2, 16)
     wave = header + b"data" + struct.pack("<I", len(data)) + data
     source = "data:audio/wav;base64," + base64.b64encode(wave).decode()
-    return f'<p>{_text(label)}<br><audio controls preload="none" src="{source}"></audio></p>'
+    return f'<p style="overflow-wrap:anywhere">{_text(label)}<br><audio controls preload="none" src="{source}"></audio></p>'
 
 
 def _png(levels: NDArray[np.float64]) -> str:
@@ -79,17 +82,17 @@ def spectrogram(samples: Floats | None, sample_rate: int, bands: list[tuple[floa
     """Log-mel levels over time, with bands in hertz marked."""
     if samples is None or len(samples) < sample_rate // 4:
         return ""
-    from .features import log_mel
+    from .features import edges, log_mel
 
-    frames = np.asarray(log_mel(np.nan_to_num(samples), sample_rate), dtype=np.float64)
+    frames = np.asarray(log_mel(np.nan_to_num(samples), sample_rate, "dcase"), dtype=np.float64)
     low, high = np.percentile(frames, [5, 99.5])
     picture = _png(((frames - low) / max(high - low, 1e-9)).T[::-1])
 
-    def mel(hertz: float) -> float:
-        return float(1127 * np.log1p(hertz / 700))
+    middles = edges(sample_rate, "dcase", len(samples) / sample_rate).mean(axis=1)
 
     def height(hertz: float) -> float:
-        return _HEIGHT * (1 - mel(hertz) / mel(sample_rate / 2))
+        place = np.interp(hertz, middles, np.arange(len(middles)) + 0.5)
+        return _HEIGHT * (1 - float(place) / len(middles))
 
     marks = "".join(
         f'<rect x="1" width="{_WIDTH - 2}" y="{height(end):.1f}" height="{max(height(start) - height(end), 1):.1f}" '
@@ -102,9 +105,20 @@ def spectrogram(samples: Floats | None, sample_rate: int, bands: list[tuple[floa
     )
 
 
-def _scaled(values: Doubles, low: float, high: float) -> Doubles:
-    scaled: Doubles = (values - low) / max(high - low, 1e-300)
-    return scaled
+#: Scores beyond this many times a usual one would press all others flat.
+_WIDE = 20.0
+
+
+def usual(scores: Doubles, threshold: float | None) -> float | None:
+    """What scores are measured by where some are far beyond the others; ``None`` where none is."""
+    known = np.abs(scores[np.isfinite(scores)])
+    middle = float(np.median(known)) if threshold is None and known.size else abs(threshold or 0.0)
+    return middle if middle > 0 and known.size and known.max() > _WIDE * middle else None
+
+
+def _placed(values: Any, unit: float | None) -> Any:
+    """Where scores stand on an axis: in proportion, or, if some are far beyond, with their logarithm."""
+    return values if unit is None else np.arcsinh(np.asarray(values) / unit)
 
 
 def _threshold_line(at: float, horizontal: bool) -> str:
@@ -118,18 +132,21 @@ def timeline(scores: Doubles, anomalous: NDArray[np.bool_], threshold: float | N
     known = scores[np.isfinite(scores)]
     if known.size == 0:
         return ""
-    values = known if threshold is None else np.append(known, threshold)
+    unit = usual(scores, threshold)
+    values = _placed(known if threshold is None else np.append(known, threshold), unit)
     low, high = min(values.min(), 0.0), values.max()
     step = _WIDTH / len(scores)
-    heights = _HEIGHT - 8 - (_HEIGHT - 16) * _scaled(scores, low, high)
+
+    def height(score: Any) -> Any:
+        return _HEIGHT - 8 - (_HEIGHT - 16) * (_placed(score, unit) - low) / max(high - low, 1e-300)
+
+    heights = height(scores)
     dots = "".join(
         f'<circle cx="{(at + 0.5) * step:.1f}" cy="{y:.1f}" r="3" fill="{_WARN if odd else _INK}"/>'
         for at, (y, odd) in enumerate(zip(heights, anomalous))
         if np.isfinite(y)
     )
-    line = ""
-    if threshold is not None:
-        line = _threshold_line(float(_HEIGHT - 8 - (_HEIGHT - 16) * (threshold - low) / max(high - low, 1e-300)), True)
+    line = "" if threshold is None else _threshold_line(float(height(threshold)), True)
     return (
         f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" width="100%" role="img" aria-label="scores over time">{dots}{line}</svg>'
     )
@@ -179,8 +196,9 @@ def scores(scores: Scores, machine: _native.Machine | None) -> str:
     rows: list[tuple[str, ...]] = []
     for at in order:
         record = scores[int(at)]
-        name = record.path if record.start_seconds == 0 else f"{record.path} at {record.start_seconds:g} s"
-        rows.append((name, record.verdict, _number(record.score), _number(record.p_value), record.reason))
+        place = "" if record.start_seconds == 0 else f" at {record.start_seconds:g} s"
+        name = f"{record.path.replace(chr(92), '/').rsplit('/', 1)[-1]}{place}: {record.reason}"
+        rows.append((record.verdict, _number(record.score), _number(record.p_value), name))
     furthest = ""
     if len(order) and machine is not None:
         worst = int(order[0])
@@ -188,7 +206,7 @@ def scores(scores: Scores, machine: _native.Machine | None) -> str:
     return _box(
         f"<strong>{_text(repr(scores))}</strong>",
         timeline(scores.score, scores.is_anomalous, threshold),
-        _table(rows, ("clip", "verdict", "score", "p", "reason")),
+        _table(rows, ("verdict", "score", "p", "clip")),
         furthest,
     )
 
@@ -198,11 +216,11 @@ def explanation(explanation: Explanation) -> str:
     far: list[Any] = [band for band in explanation.bands if band.hertz is not None]
     marked = [band.hertz for band in far[:2] if explanation.record.is_anomalous]
     rows: list[tuple[str, ...]] = [
-        (band.sentence, _number(band.score), _number(band.times_normal)) for band in explanation.bands[:8]
+        (_number(band.score), _number(band.times_normal), band.sentence) for band in explanation.bands[:8]
     ]
     return _box(
         f"<strong>{_text(explanation.summary)}</strong>",
         spectrogram(explanation.samples, explanation.sample_rate, marked),
         player(explanation.samples, explanation.sample_rate, explanation.record.path),
-        _table(rows, ("band", "score", "times normal")),
+        _table(rows, ("score", "x normal", "band")),
     )

@@ -19,7 +19,7 @@ from . import _arrays, _native
 from ._arrays import ArrayLike, Floats
 from .errors import InputError
 
-__all__ = ["encode", "hertz", "log_mel", "lpc_spectrum", "mfcc", "modulation", "vectors"]
+__all__ = ["edges", "encode", "hertz", "log_mel", "lpc_spectrum", "mfcc", "modulation", "vectors"]
 
 #: A feature map, a stack of them, or a list.
 Maps: TypeAlias = "Floats | list[Floats]"
@@ -184,6 +184,18 @@ def vectors(x: ArrayLike, sr: int, front_end: str = "log-mel", convention: str |
         raise InputError("vectors need clips of one length; pad or cut them")
     plan = _front_end(front_end, rate, len(clips[0]), convention)
     return dict(zip(plan.views, plan.vectors(clips)))
+
+
+def edges(sr: int, convention: str = "s15", seconds: float = 10.0) -> NDArray[np.float64]:
+    """The frequencies at which each bin of :func:`log_mel` begins and ends, bins x 2.
+
+    >>> import auscult
+    >>> auscult.features.edges(16000).shape
+    (128, 2)
+    """
+    rate = _arrays.sample_rate(sr)
+    plan = _front_end("log-mel", rate, round(seconds * rate), convention)
+    return np.array([plan.hertz(at, at + 1) for at in range(plan.axis_len)])
 
 
 def hertz(

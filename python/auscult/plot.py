@@ -9,8 +9,9 @@ import numpy as np
 
 from . import _arrays
 from ._arrays import ArrayLike
+from ._html import usual
 from .errors import InputError
-from .features import hertz, log_mel
+from .features import edges, log_mel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,24 +54,18 @@ def spectrogram(
     seconds = len(samples) / rate
     image = axes.imshow(frames.T, origin="lower", aspect="auto", extent=(0, seconds, 0, bins), cmap="viridis")
     axes.figure.colorbar(image, ax=axes, label="level")
-    edges = [_position_edges(rate, at, convention, seconds) for at in range(bins)]
-    marked = _marked(bands, bins, np.array(edges))
+    limits = edges(rate, convention, seconds)
+    marked = _marked(bands, bins, limits)
     for start, end in marked:
         axes.axhspan(start, end, fill=False, edgecolor=_WARN, linewidth=1.5)
     ticks = np.linspace(0, bins - 1, 6).astype(int)
-    axes.set_yticks(ticks, [f"{edges[at][0]:.0f}" for at in ticks])
+    axes.set_yticks(ticks, [f"{limits[at, 0]:.0f}" for at in ticks])
     axes.set(xlabel="s", ylabel="Hz")
     return axes
 
 
-def _position_edges(rate: int, at: int, convention: str, seconds: float) -> tuple[float, float]:
-    found = hertz(rate, at, at + 1, convention=convention, seconds=seconds)
-    assert found is not None
-    return float(found[0]), float(found[1])
-
-
 def _marked(
-    bands: int | Iterable[tuple[float, float]] | None, bins: int, edges: np.ndarray[Any, Any]
+    bands: int | Iterable[tuple[float, float]] | None, bins: int, limits: np.ndarray[Any, Any]
 ) -> list[tuple[float, float]]:
     if bands is None:
         return []
@@ -78,7 +73,7 @@ def _marked(
         from .method import bands as layout
 
         return [(float(start), float(end)) for start, end in layout(bins, bands)]
-    middle = edges.mean(axis=1)
+    middle = limits.mean(axis=1)
     places = np.arange(bins) + 0.5
     return [(float(np.interp(low, middle, places)), float(np.interp(high, middle, places))) for low, high in bands]
 
@@ -102,6 +97,10 @@ def scores(scores: Scores, *, threshold: float | None = None, axes: Axes | None 
     axes.plot(at[odd], scores.score[odd], "o", color=_WARN, label="anomalous")
     if threshold is not None:
         axes.axhline(threshold, color=_WARN, linestyle="--", label="threshold")
+    unit = usual(scores.score, threshold)
+    if unit is not None:
+        axes.set_yscale("asinh", linear_width=unit)
+        axes.set_ylim(bottom=min(0.0, float(np.nanmin(scores.score))))
     axes.set(xlabel="clip", ylabel="score")
     axes.legend()
     return axes
@@ -124,10 +123,16 @@ def histogram(
     axes = _axes(axes)
     normal = machine.calibration_scores
     found = np.empty(0) if scores is None else scores.score[np.isfinite(scores.score)]
-    edges = np.histogram_bin_edges(np.concatenate([normal, found]), bins=bins)
-    axes.hist(normal, bins=list(edges), color=_INK, alpha=0.7, label="normal, left out")
+    both = np.concatenate([normal, found])
+    unit = usual(both, machine.threshold)
+    if unit is None:
+        places = np.histogram_bin_edges(both, bins=bins)
+    else:
+        places = unit * np.sinh(np.histogram_bin_edges(np.arcsinh(both / unit), bins=bins))
+        axes.set_xscale("asinh", linear_width=unit)
+    axes.hist(normal, bins=list(places), color=_INK, alpha=0.7, label="normal, left out")
     if found.size:
-        axes.hist(found, bins=list(edges), color=_WARN, alpha=0.5, label="these clips")
+        axes.hist(found, bins=list(places), color=_WARN, alpha=0.5, label="these clips")
     if machine.threshold is not None:
         axes.axvline(machine.threshold, color=_WARN, linestyle="--", label="threshold")
     axes.set(xlabel="score", ylabel="clips")

@@ -44,12 +44,10 @@ impl Protocol {
         if path.exists() {
             return Self::open(path);
         }
-        match KNOWN.iter().find(|(name, _)| Path::new(name) == path) {
-            Some((_, text)) => Self::parse(text).map_err(wrong),
-            None => {
-                let names: Vec<&str> = Self::names().collect();
-                Err(wrong(format!("no such protocol; name a file or one of {}", names.join(", "))))
-            }
+        if let Some((_, text)) = KNOWN.iter().find(|(name, _)| Path::new(name) == path) {
+            return Self::parse(text).map_err(wrong);
         }
+        let names: Vec<&str> = Self::names().collect();
+        Err(wrong(format!("no such protocol; name a file or one of {}", names.join(", "))))
     }
 }
