@@ -60,9 +60,8 @@ pub(crate) fn watch<T: Send, E: Raise + Send>(
                 Ok(Message::Event(kind, text, total)) if raised.is_none() => {
                     sink.call1((kind, text, total)).map(|_| ())
                 }
-                Ok(Message::Event(..)) => Ok(()),
                 Err(RecvTimeoutError::Timeout) if raised.is_none() => py.check_signals(),
-                Err(RecvTimeoutError::Timeout) => Ok(()),
+                Ok(Message::Event(..)) | Err(RecvTimeoutError::Timeout) => Ok(()),
                 Ok(Message::Ended) | Err(RecvTimeoutError::Disconnected) => break,
             };
             if let Err(error) = seen {

@@ -223,7 +223,7 @@ impl Extractor for OwnExtractor {
             OwnNumbers::Function(function) => Python::attach(|py| {
                 let frames = function
                     .call1(py, (PyArray1::from_slice(py, samples), self.sample_rate, self.axis_len))
-                    .and_then(|frames| Ok(frames.extract::<PyReadonlyArray2<'_, f32>>(py)?))
+                    .and_then(|frames| frames.extract::<PyReadonlyArray2<'_, f32>>(py))
                     .map_err(|error| failed(format!("{}: {error}", self.name)))?;
                 let (values, axis_len) =
                     arrays::matrix(&frames).map_err(|error| failed(error.to_string()))?;

@@ -8,7 +8,7 @@ use std::{
 use auscult::{
     ClipSettings, ClipVectors, Extractor, FrontEndIdentity, FrontEndSpec,
     encoders::EncoderRequest,
-    features::{FrontEndSettings, LpcSettings, MfccSettings},
+    features::{FrontEndSettings, LpcConvention, LpcSettings, MfccConvention, MfccSettings},
 };
 use numpy::{PyArray2, PyReadonlyArray1, PyReadwriteArray1, ndarray::Array2};
 use pyo3::prelude::*;
@@ -24,7 +24,7 @@ use crate::{
 /// A front end for clips of one length and rate.
 #[pyclass(frozen, module = "auscult._native")]
 pub(crate) struct FrontEnd {
-    front_end: Arc<dyn auscult::FrontEnd>,
+    inner: Arc<dyn auscult::FrontEnd>,
     identity: FrontEndIdentity,
     samples: usize,
     /// Extractors that wait: planning transforms costs more than a clip does.
@@ -39,7 +39,7 @@ impl FrontEnd {
     fn with_extractor<T>(&self, work: impl FnOnce(&mut dyn Extractor) -> T) -> T {
         let waiting = || self.extractors.lock().unwrap_or_else(PoisonError::into_inner);
         let spare = waiting().pop();
-        let mut extractor = spare.unwrap_or_else(|| self.front_end.extractor());
+        let mut extractor = spare.unwrap_or_else(|| self.inner.extractor());
         let result = work(&mut *extractor);
         waiting().push(extractor);
         result
@@ -71,7 +71,7 @@ impl FrontEnd {
 
     fn vectors_of(&self, samples: &[f32]) -> Result<ClipVectors, CallError> {
         refuse_not_finite(samples)?;
-        let mut vectors = ClipVectors::for_front_end(&*self.front_end);
+        let mut vectors = ClipVectors::for_front_end(&*self.inner);
         self.with_extractor(|extractor| extractor.extract_into(samples, &mut vectors))?;
         Ok(vectors)
     }
@@ -116,13 +116,15 @@ impl FrontEnd {
             let convention_of = convention.as_deref();
             let own = match (name, count, order) {
                 ("mfcc", Some(coefficients), None) => {
-                    let convention = convention_of.map_or(Ok(Default::default()), str::parse)?;
+                    let convention =
+                        convention_of.map_or(Ok(MfccConvention::default()), str::parse)?;
                     Some(FrontEndSettings::Mfcc(MfccSettings { convention, coefficients }))
                 }
                 ("lpc", points, order) if points.is_some() || order.is_some() => {
                     let usual = LpcSettings::default();
                     Some(FrontEndSettings::Lpc(LpcSettings {
-                        convention: convention_of.map_or(Ok(Default::default()), str::parse)?,
+                        convention: convention_of
+                            .map_or(Ok(LpcConvention::default()), str::parse)?,
                         order: order.unwrap_or(usual.order),
                         points: points.unwrap_or(usual.points),
                     }))
@@ -139,12 +141,12 @@ impl FrontEnd {
         };
         let front_end = threads::compute(py, make)?.or_raise(py)?;
         let identity = front_end.identity();
-        Ok(Self { front_end, identity, samples, extractors: Mutex::default() })
+        Ok(Self { inner: front_end, identity, samples, extractors: Mutex::default() })
     }
 
     #[getter]
     fn axis_len(&self) -> usize {
-        self.front_end.axis().len()
+        self.inner.axis().len()
     }
 
     #[getter]
@@ -154,16 +156,14 @@ impl FrontEnd {
 
     #[getter]
     fn views(&self) -> Vec<&'static str> {
-        self.front_end.views().iter().map(|view| view.name()).collect()
+        self.inner.views().iter().map(|view| view.name()).collect()
     }
 
     /// Width and stride of the paper's bands; `None` for the whole axis or members.
     #[getter]
     fn default_bands(&self) -> Option<(usize, usize)> {
-        match self.front_end.default_bands() {
-            auscult::BandSettings::Windows { width, stride }
-                if self.front_end.members().is_empty() =>
-            {
+        match self.inner.default_bands() {
+            auscult::BandSettings::Windows { width, stride } if self.inner.members().is_empty() => {
                 Some((width, stride))
             }
             _ => None,
@@ -172,7 +172,7 @@ impl FrontEnd {
 
     /// The frequencies of positions `start` to `end`, where they have such.
     fn hertz(&self, start: usize, end: usize) -> Option<(f64, f64)> {
-        let axis = self.front_end.axis();
+        let axis = self.inner.axis();
         let range = (start < end && end <= axis.len()).then(|| axis.hertz(start..end))??;
         Some((range.start, range.end))
     }
@@ -242,7 +242,7 @@ impl FrontEnd {
         clips: Vec<PyReadonlyArray1<'py, f32>>,
     ) -> PyResult<Vec<Bound<'py, PyArray2<f32>>>> {
         let clips = self.checked(py, &clips)?;
-        let (views, axis_len) = (self.front_end.views(), self.front_end.axis().len());
+        let (views, axis_len) = (self.inner.views(), self.inner.axis().len());
         let work = || -> Result<Vec<Vec<f32>>, CallError> {
             let vectors: Vec<ClipVectors> =
                 clips.par_iter().map(|clip| self.vectors_of(clip)).collect::<Result<_, _>>()?;
@@ -260,7 +260,7 @@ impl FrontEnd {
 
 impl FrontEnd {
     fn map<'py>(&self, py: Python<'py>, frames: Frames) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let axis_len = self.front_end.axis().len();
+        let axis_len = self.inner.axis().len();
         shaped(py, frames.len() / axis_len.max(1), axis_len, frames)
     }
 }

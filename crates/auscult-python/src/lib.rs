@@ -4,6 +4,7 @@
 //! computes releases the interpreter and runs on the threads of [`threads`]; long calls are watched by [`control`], so
 //! that they report progress and can be interrupted.
 #![doc(hidden)]
+#![expect(clippy::needless_pass_by_value, reason = "the interpreter hands over values")]
 
 mod arrays;
 mod control;

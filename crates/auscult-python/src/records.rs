@@ -14,7 +14,7 @@ use crate::error::{OrRaise, input_error};
 /// Records of clips in the order they were read.
 #[pyclass(frozen, module = "auscult._native")]
 pub(crate) struct Records {
-    records: Vec<ClipRecord>,
+    clips: Vec<ClipRecord>,
     /// What could not be read, and why.
     problems: Vec<String>,
     /// A `RunSummary` as JSON; empty where there was no run.
@@ -24,23 +24,23 @@ pub(crate) struct Records {
 }
 
 impl Records {
-    pub(crate) fn of(records: Vec<ClipRecord>) -> Self {
+    pub(crate) fn of(clips: Vec<ClipRecord>) -> Self {
         let (problems, summary, sounds) = (Vec::new(), String::new(), BTreeMap::new());
-        Self { records, problems, summary, sounds }
+        Self { clips, problems, summary, sounds }
     }
 
     pub(crate) fn of_run(
-        records: Vec<ClipRecord>,
+        clips: Vec<ClipRecord>,
         problems: Vec<String>,
         summary: String,
         sounds: Vec<MemorySound>,
     ) -> Self {
         let sounds = sounds.into_iter().map(|sound| (sound.name().to_owned(), sound)).collect();
-        Self { records, problems, summary, sounds }
+        Self { clips, problems, summary, sounds }
     }
 
     pub(crate) fn list(&self) -> &[ClipRecord] {
-        &self.records
+        &self.clips
     }
 
     /// Where the sound of a record is.
@@ -59,17 +59,17 @@ impl Records {
     }
 
     fn __len__(&self) -> usize {
-        self.records.len()
+        self.clips.len()
     }
 
     /// A column: numbers as an array with NaN where there is none, texts as a list with `None`.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyAny>> {
         let numbers = |of: &dyn Fn(&ClipRecord) -> Option<f64>| {
-            let values = self.records.iter().map(|record| of(record).unwrap_or(f64::NAN));
+            let values = self.clips.iter().map(|record| of(record).unwrap_or(f64::NAN));
             Ok(PyArray1::from_vec(py, values.collect()).into_any())
         };
         let texts = |of: &dyn Fn(&ClipRecord) -> Option<String>| {
-            Ok(PyList::new(py, self.records.iter().map(of))?.into_any())
+            Ok(PyList::new(py, self.clips.iter().map(of))?.into_any())
         };
         match name {
             "path" => texts(&|record| Some(record.path.clone())),
@@ -94,7 +94,7 @@ impl Records {
 
     /// The record at an index as JSON, exactly as the program writes it.
     fn json(&self, py: Python<'_>, index: usize) -> PyResult<Option<String>> {
-        self.records.get(index).map(|record| serde_json::to_string(record).or_raise(py)).transpose()
+        self.clips.get(index).map(|record| serde_json::to_string(record).or_raise(py)).transpose()
     }
 
     #[getter]
