@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Passes every test of the workspace: the one command for a fresh machine.
 #
-# Needs a Rust toolchain, 1.90 or newer, and nothing else; cargo-nextest, Chromium and Node.js are
-# installed if missing (the latter two from Debian's packages, as root or with sudo).
+# Needs a Rust toolchain, 1.90 or newer, and Python 3.11 or newer with venv; cargo-nextest, Chromium and
+# Node.js are installed if missing (the latter two from Debian's packages, as root or with sudo), and
+# Python packages into the target folder.
 # Tests that cannot run here are listed at the end, with the reason.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -26,6 +27,7 @@ tests_code=$step_code
 run_step "doctests" cargo test --locked --workspace --doc --quiet --features auscult/ced-tiny
 run_step "examples" tools/examples.sh
 run_step "pages in a browser" tools/browser.sh
+run_step "python package" tools/python.sh
 
 # nextest counts what it skipped; these lines say what and why.
 printf '\ntests that did not run:\n'

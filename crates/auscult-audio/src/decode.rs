@@ -14,6 +14,7 @@ use symphonia::core::io::{MediaSourceStream, MediaSourceStreamOptions};
 use symphonia::core::meta::MetadataOptions;
 
 use crate::input::{Container, Input};
+use crate::memory::MemoryReader;
 use crate::pcm::PcmReader;
 use crate::settings::{MAX_SAMPLE_RATE, MIN_SAMPLE_RATE};
 use crate::table::TableReader;
@@ -49,6 +50,7 @@ pub(crate) enum Decoder {
     Pcm(PcmReader),
     Packets(PacketReader),
     Table(TableReader),
+    Memory(MemoryReader),
 }
 
 impl Decoder {
@@ -59,11 +61,16 @@ impl Decoder {
                 let reader = TableReader::open(path, column)?;
                 Ok((path.display().to_string(), Self::Table(reader)))
             }
-            Location::File(_) | Location::StandardInput => {
-                let input = Input::open(location)?;
-                Ok((input.label.clone(), Self::open(input)?))
+            Location::Memory(sound) => {
+                Ok((sound.name().to_owned(), Self::Memory(MemoryReader::new(sound))))
             }
+            Location::File(path) => Self::of_input(Input::open_file(path)?),
+            Location::StandardInput => Self::of_input(Input::standard_input()?),
         }
+    }
+
+    fn of_input(input: Input) -> Result<(String, Self)> {
+        Ok((input.label.clone(), Self::open(input)?))
     }
 
     pub(crate) fn open(input: Input) -> Result<Self> {
@@ -87,6 +94,7 @@ impl Decoder {
             Self::Pcm(reader) => reader.format(),
             Self::Packets(reader) => &reader.format,
             Self::Table(reader) => reader.format(),
+            Self::Memory(reader) => reader.format(),
         }
     }
 
@@ -101,6 +109,7 @@ impl Decoder {
             Self::Pcm(reader) => reader.next_block(interleaved),
             Self::Packets(reader) => reader.next_block(interleaved),
             Self::Table(reader) => reader.next_block(interleaved),
+            Self::Memory(reader) => Ok(reader.next_block(interleaved)),
         }
     }
 
@@ -109,7 +118,9 @@ impl Decoder {
         let input = input.to_owned();
         match self {
             Self::Table(reader) => Error::TableRow { input, line: reader.line(), reason },
-            Self::Pcm(_) | Self::Packets(_) => Error::Damaged { input, seconds, reason },
+            Self::Pcm(_) | Self::Packets(_) | Self::Memory(_) => {
+                Error::Damaged { input, seconds, reason }
+            }
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use symphonia::core::io::{MediaSource, ReadOnlySource};
 
-use crate::{Error, Location, Result};
+use crate::{Error, Result};
 
 /// Enough for every magic number, and for the codec name in a first Ogg page.
 const HEAD_LEN: u64 = 64;
@@ -39,14 +39,11 @@ pub(crate) struct Input {
 }
 
 impl Input {
-    pub(crate) fn open(location: &Location) -> Result<Self> {
-        match location {
-            Location::File(path) | Location::Table(path, _) => Self::open_file(path),
-            Location::StandardInput => Self::from_stream("standard input", io::stdin()),
-        }
+    pub(crate) fn standard_input() -> Result<Self> {
+        Self::from_stream("standard input", io::stdin())
     }
 
-    fn open_file(path: &Path) -> Result<Self> {
+    pub(crate) fn open_file(path: &Path) -> Result<Self> {
         let failed = |error| Error::from_io(path, error);
         let label = path.display().to_string();
         let mut file = File::open(path).map_err(failed)?;

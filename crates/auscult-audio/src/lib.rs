@@ -34,8 +34,10 @@ mod aiff;
 
 mod pcm;
 
-// A column of numbers as text is sound too.
+// A column of numbers as text is sound too, and so are samples in memory.
 mod table;
+
+mod memory;
 
 // 5. All formats give blocks of interleaved samples.
 mod decode;
@@ -72,6 +74,7 @@ pub use header::{check_header, header_seconds, native_rate};
 pub use label::{Label, UnknownLabel};
 pub use label_folders::{LabelFolder, label_of_folder};
 pub use live::LiveClips;
+pub use memory::MemorySound;
 pub use notes::Note;
 pub use recorded::RecordedAt;
 pub use settings::{

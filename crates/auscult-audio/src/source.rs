@@ -11,7 +11,7 @@ use crate::label_folders::{self, LabelFolder};
 use crate::manifest::{Format, Manifest, Row};
 use crate::notes::{self, Note};
 use crate::table::has_table_extension;
-use crate::{Error, Label, Result, SampleColumn, UnknownLabel, walk};
+use crate::{Error, Label, MemorySound, Result, SampleColumn, UnknownLabel, walk};
 
 const GLOB_OPTIONS: MatchOptions = MatchOptions {
     case_sensitive: true,
@@ -29,6 +29,8 @@ pub enum Location {
     File(PathBuf),
     /// A file of numbers as text, a row a sample.
     Table(PathBuf, SampleColumn),
+    /// Samples in memory.
+    Memory(MemorySound),
     /// The standard input of the process; it can be read only once.
     StandardInput,
 }
@@ -43,11 +45,11 @@ impl Location {
         }
     }
 
-    /// The path, except of standard input.
+    /// The path, where there is one.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Self::File(path) | Self::Table(path, _) => Some(path),
-            Self::StandardInput => None,
+            Self::Memory(_) | Self::StandardInput => None,
         }
     }
 
@@ -55,7 +57,7 @@ impl Location {
     /// are wanted as soon as they are full.
     pub fn is_live(&self) -> bool {
         match self {
-            Self::File(_) | Self::Table(..) => false,
+            Self::File(_) | Self::Table(..) | Self::Memory(_) => false,
             Self::StandardInput => true,
         }
     }
@@ -86,6 +88,7 @@ impl Source {
     pub fn new(location: Location) -> Self {
         let label = match &location {
             Location::File(path) | Location::Table(path, _) => path.display().to_string(),
+            Location::Memory(sound) => sound.name().to_owned(),
             Location::StandardInput => "-".to_owned(),
         };
         Self {

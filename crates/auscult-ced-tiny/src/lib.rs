@@ -10,7 +10,9 @@ pub const LICENCE: &str = "Apache-2.0";
 pub const SOURCE: &str = "https://huggingface.co/mispeech/ced-tiny";
 
 /// The weights: a safetensors file of int8 tensors with one factor each.
-pub const WEIGHTS: &[u8] = include_bytes!("../data/ced-tiny-int8.safetensors");
+///
+/// A static: constants are copied to wherever they are used.
+pub static WEIGHTS: &[u8] = include_bytes!("../data/ced-tiny-int8.safetensors");
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! What every command is given: who prints, who may stop it, and where front ends come from.
 
-use std::{num::NonZeroUsize, sync::Arc};
+use std::{ffi::OsString, num::NonZeroUsize, sync::Arc};
 
 use anyhow::Context as _;
 use auscult::{Cancel, Control, FrontEnds};
@@ -13,11 +13,13 @@ pub(crate) struct Context {
     pub(crate) printer: Printer,
     pub(crate) cancel: Cancel,
     pub(crate) front_ends: FrontEnds,
+    /// What was typed, as results name it.
+    pub(crate) command: String,
 }
 
 impl Context {
     /// Starts the threads, watches for Ctrl-C, and finds the encoders.
-    pub(crate) fn new(arguments: &Arguments) -> anyhow::Result<Self> {
+    pub(crate) fn new(arguments: &Arguments, typed: &[OsString]) -> anyhow::Result<Self> {
         if let Some(jobs) = arguments.jobs.and_then(|jobs| NonZeroUsize::new(jobs.into())) {
             let threads = rayon::ThreadPoolBuilder::new().num_threads(jobs.get());
             threads.build_global().with_context(|| format!("cannot start {jobs} threads"))?;
@@ -26,7 +28,10 @@ impl Context {
             Some(file) => FrontEnds::with_encoder_file(file),
             None => FrontEnds::standard(),
         };
-        let context = Self { printer: Printer::default(), cancel: Cancel::new(), front_ends };
+        let words = typed.iter().skip(1).map(|word| word.to_string_lossy());
+        let command = std::iter::once("auscult".into()).chain(words).collect::<Vec<_>>().join(" ");
+        let (printer, cancel) = (Printer::default(), Cancel::new());
+        let context = Self { printer, cancel, front_ends, command };
         context.stop_on_signals()?;
         Ok(context)
     }

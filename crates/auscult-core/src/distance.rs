@@ -7,7 +7,7 @@
 
 use multiversion::multiversion;
 
-use crate::names::named_choices;
+use crate::{Error, Result, names::named_choices, parallel};
 
 /// How far apart two vectors are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -81,6 +81,43 @@ impl Metric {
             }
         })
     }
+}
+
+/// Distances of every row to every other row: rows x others, row-major. Both are matrices with rows of `columns` values.
+///
+/// # Errors
+///
+/// [`crate::Error::Setting`] for the scaled distance, which is one to a set of references and not between two vectors,
+/// and if there are no columns.
+///
+/// # Examples
+///
+/// ```
+/// use auscult_core::{Metric, distance::pairwise};
+///
+/// let found = pairwise(Metric::Cosine, &[1.0, 0.0], &[2.0, 0.0, 0.0, 3.0], 2)?;
+/// assert_eq!(found[0], 0.0);
+/// assert!((found[1] - 0.5).abs() < 1e-15);
+/// # Ok::<(), auscult_core::Error>(())
+/// ```
+pub fn pairwise(metric: Metric, rows: &[f32], others: &[f32], columns: usize) -> Result<Vec<f64>> {
+    if metric == Metric::Scaled {
+        let allowed = "cosine, unit-euclidean, euclidean or squared-euclidean";
+        return Err(Error::setting("metric between two vectors", allowed, metric));
+    }
+    if columns == 0 {
+        return Err(Error::setting("columns", "at least 1", columns));
+    }
+    let scaled = |vector| Scaled { vector, factor: metric.factor(vector) };
+    let others: Vec<Scaled<'_>> = others.chunks_exact(columns).map(scaled).collect();
+    let row = |(): &mut (), index: usize| {
+        let row = scaled(&rows[index * columns..(index + 1) * columns]);
+        let (groups, rest) = others.as_chunks::<4>();
+        let of_rest = rest.iter().flat_map(|&other| metric.between(row, [other]));
+        groups.iter().flat_map(|&group| metric.between(row, group)).chain(of_rest).collect()
+    };
+    let found: Vec<Vec<f64>> = parallel::map(rows.len() / columns, || (), row);
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// A vector and the factor it is to be multiplied with.

@@ -18,6 +18,7 @@ pub mod datasets;
 pub mod diagnostics;
 mod error;
 pub mod features;
+mod known_protocols;
 pub mod problems;
 pub mod protocol;
 pub mod run;

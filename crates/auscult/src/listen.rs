@@ -240,7 +240,11 @@ fn clip_time(recorded: RecordedAt, start_seconds: f64) -> ClipTime {
 }
 
 /// The reference that is this very sound.
-fn reference_with(machine: &Machine, record: &ClipRecord, samples: &[f32]) -> Option<String> {
+pub(crate) fn reference_with(
+    machine: &Machine,
+    record: &ClipRecord,
+    samples: &[f32],
+) -> Option<String> {
     // Only a reference itself is at no distance from a reference in every band.
     let views = &record.scored.as_ref()?.score.views;
     let mut bands = views.iter().flat_map(|view| &view.bands).peekable();

@@ -1,5 +1,7 @@
 //! Live sound: pushed samples become records.
 
+use std::sync::Arc;
+
 use auscult_audio::LiveClips;
 use auscult_core::{ClipCondition, ClipRecord};
 
@@ -32,6 +34,20 @@ pub struct Live<'a> {
 
 /// What the records of pushed sound are called.
 const LIVE: &str = "live";
+
+impl Live<'static> {
+    /// As [`Machine::live_at`], for callers that cannot borrow the machine.
+    ///
+    /// # Errors
+    ///
+    /// If the rate is out of range.
+    pub fn shared(machine: Arc<Machine>, sample_rate: u32) -> Result<Self> {
+        let mut live =
+            Self { scorer: Scorer::shared(machine), sample_rate, clips: None, records: Vec::new() };
+        live.prepare()?;
+        Ok(live)
+    }
+}
 
 impl<'a> Live<'a> {
     pub(crate) fn new(machine: &'a Machine, sample_rate: u32) -> Self {

@@ -1,10 +1,10 @@
 //! 4. Scoring: one clip becomes a record.
 
-use std::sync::Arc;
+use std::{ops::Deref, sync::Arc};
 
 use auscult_core::{ClipCondition, ClipRecord, Explanation, Result as CoreResult};
 
-use crate::{ClipRules, Error, Machine, Result, reading::Worker};
+use crate::{ClipRules, Error, Machine, Result, listen::reference_with, reading::Worker};
 
 /// Scores clips that are in memory, with buffers of its own; one a thread.
 ///
@@ -20,18 +20,47 @@ use crate::{ClipRules, Error, Machine, Result, reading::Worker};
 /// ```
 #[derive(Debug)]
 pub struct Scorer<'a> {
-    machine: &'a Machine,
+    machine: Held<'a>,
     worker: Worker,
+}
+
+/// A machine that is borrowed, or shared with those who keep it.
+#[derive(Debug)]
+enum Held<'a> {
+    Borrowed(&'a Machine),
+    Shared(Arc<Machine>),
+}
+
+impl Deref for Held<'_> {
+    type Target = Machine;
+
+    fn deref(&self) -> &Machine {
+        match self {
+            Self::Borrowed(machine) => machine,
+            Self::Shared(machine) => machine,
+        }
+    }
+}
+
+impl Scorer<'static> {
+    /// A scorer that keeps its machine, for callers that cannot borrow one.
+    pub fn shared(machine: Arc<Machine>) -> Self {
+        Self::of(Held::Shared(machine))
+    }
 }
 
 impl<'a> Scorer<'a> {
     pub(crate) fn new(machine: &'a Machine) -> Self {
+        Self::of(Held::Borrowed(machine))
+    }
+
+    fn of(machine: Held<'a>) -> Self {
         let worker = Worker::new(&**machine.front_end(), machine.reading().length());
         Self { machine, worker }
     }
 
-    pub(crate) fn machine(&self) -> &'a Machine {
-        self.machine
+    pub(crate) fn machine(&self) -> &Machine {
+        &self.machine
     }
 
     /// Scores one clip at the model's sample rate; shorter sound is filled up with silence.
@@ -45,6 +74,7 @@ impl<'a> Scorer<'a> {
     pub fn score(&mut self, samples: &[f32]) -> Result<ClipRecord> {
         let mut record = ClipRecord::of("", 0.0, self.check(samples)?);
         self.score_into(samples, &mut record);
+        record.copy_of = reference_with(&self.machine, &record, samples);
         Ok(record)
     }
 
@@ -74,7 +104,7 @@ impl<'a> Scorer<'a> {
     /// Scores a clip into a record that may have been used before; allocates nothing once warm.
     pub(crate) fn score_into(&mut self, samples: &[f32], record: &mut ClipRecord) {
         let condition = ClipCondition::of(samples, self.machine.reading().length());
-        score_into(self.machine, &mut self.worker, samples, condition, ClipRules::field(), record);
+        score_into(&self.machine, &mut self.worker, samples, condition, ClipRules::field(), record);
     }
 }
 

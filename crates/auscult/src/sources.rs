@@ -2,7 +2,9 @@
 
 use std::{collections::BTreeMap, path::Path};
 
-use auscult_audio::{Expanded, Label, LabelFolder, Note, SampleColumn, Source, UnknownLabel};
+use auscult_audio::{
+    Expanded, Label, LabelFolder, Location, MemorySound, Note, SampleColumn, Source, UnknownLabel,
+};
 
 use auscult_core::{Control, Event, plural};
 
@@ -67,6 +69,40 @@ impl Sources {
             return Err(Error::NoSources { problems });
         }
         Ok(Self { list: sources, problems, notes, label_folders })
+    }
+
+    /// Sound that is in memory already; it is read as the same samples in files are.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NoSources`] if there is none.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use auscult::{Sources, audio::MemorySound};
+    ///
+    /// let hum = MemorySound::new("hum", 16_000, vec![0.1; 160_000])?;
+    /// assert_eq!(Sources::of_sounds([hum])?.of_visit("monday").len(), 1);
+    /// # Ok::<(), auscult::Error>(())
+    /// ```
+    pub fn of_sounds(sounds: impl IntoIterator<Item = MemorySound>) -> Result<Self> {
+        let source = |sound| Source::new(Location::Memory(sound));
+        let list: Vec<Source> = sounds.into_iter().map(source).collect();
+        if list.is_empty() {
+            return Err(Error::NoSources { problems: Vec::new() });
+        }
+        Ok(Self { list, ..Self::default() })
+    }
+
+    /// These recordings and then those of another list.
+    #[must_use]
+    pub fn and(mut self, other: Self) -> Self {
+        self.list.extend(other.list);
+        self.problems.extend(other.problems);
+        self.notes.extend(other.notes);
+        self.label_folders.extend(other.label_folders);
+        self
     }
 
     /// These recordings, all of one visit.

@@ -17,6 +17,8 @@ mod synth;
 mod train;
 mod tune;
 
+use std::ffi::OsString;
+
 use clap::CommandFactory;
 
 use crate::{
@@ -25,8 +27,8 @@ use crate::{
     context::Context,
 };
 
-pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
-    let context = &Context::new(&arguments)?;
+pub(crate) fn run(arguments: Arguments, typed: &[OsString]) -> anyhow::Result<Outcome> {
+    let context = &Context::new(&arguments, typed)?;
     match arguments.command {
         Command::Demo(arguments) => demo::run(&arguments, context),
         Command::Fit(arguments) => fit::run(&arguments, context),

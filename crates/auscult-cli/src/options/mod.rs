@@ -6,7 +6,6 @@ pub(crate) mod learning;
 pub(crate) mod listening;
 pub(crate) mod network;
 pub(crate) mod presets;
-pub(crate) mod protocols;
 pub(crate) mod settings_file;
 #[cfg(feature = "training")]
 pub(crate) mod training;

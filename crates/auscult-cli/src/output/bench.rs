@@ -11,13 +11,9 @@ use auscult_eval::{
 use super::{Format, Record, RecordWriter};
 
 /// What a run says of the program, the command and the machine.
-pub(crate) fn run_facts() -> RunFacts {
-    let arguments: Vec<String> = std::env::args().collect();
+pub(crate) fn run_facts(command: &str) -> RunFacts {
     RunFacts {
-        command: std::iter::once("auscult".to_owned())
-            .chain(arguments.into_iter().skip(1))
-            .collect::<Vec<_>>()
-            .join(" "),
+        command: command.to_owned(),
         program: format!(
             "auscult {} ({}, {})",
             env!("CARGO_PKG_VERSION"),

@@ -19,20 +19,19 @@ use crate::{
     advice::describe,
     args::RunArguments,
     context::Context,
-    options::protocols,
     output::{run_facts, write_results, write_scores},
     printer::count,
 };
 
 pub(super) fn run(arguments: &RunArguments, context: &Context) -> anyhow::Result<Outcome> {
-    let mut protocol = protocols::open(&arguments.protocol)?;
+    let mut protocol = Protocol::find(&arguments.protocol)?;
     if let Some(seconds) = arguments.clip_seconds.filter(|&it| it != protocol.clip_seconds) {
         protocol.clip_seconds = seconds;
         protocol.forget_paper();
     }
     let clip = ClipSettings { sample_rate: protocol.sample_rate, seconds: protocol.clip_seconds };
     let channel = protocol.channel.parse()?;
-    let mut facts = run_facts();
+    let mut facts = run_facts(&context.command);
     for note in protocol.choose_members(clip.check()?) {
         context.printer.note(&note);
         facts.remarks.push(note);

@@ -1,0 +1,494 @@
+//! Data sets and protocols, with front ends of the caller's own beside ours.
+
+use std::{
+    collections::BTreeMap,
+    fmt,
+    io::Cursor,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use auscult::{
+    BandSettings, ClipLength, ClipRules, ClipSettings, Control, Event, Extractor, FrontEndIdentity,
+    FrontEndSpec, FrontEnds, Reading, View,
+    audio::ChannelRule,
+    encoders::EncoderRequest,
+    features::Axis,
+    memory,
+    metrics::{Domain, Label},
+};
+use auscult_eval::{
+    Error, Result,
+    datasets::{Archives, Dataset, DatasetKind, Truth},
+    protocol::Protocol,
+    run::{
+        FrontEndName, RunFacts, RunResults, RunSettings, SectionResult, Threshold, evaluate,
+        identities, latex, markdown, page, write_submission,
+    },
+    systems::SystemSettings,
+};
+use numpy::{PyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use rayon::prelude::*;
+use serde_json::{Value, json};
+
+use crate::{
+    arrays, control,
+    error::{OrRaise, input_error},
+    threads,
+};
+
+/// The names of the protocols that come with the package.
+#[pyfunction]
+pub(crate) fn protocol_names() -> Vec<&'static str> {
+    Protocol::names().collect()
+}
+
+/// Which clips of a data set are wanted.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct DataOptions {
+    dataset: Option<String>,
+    roots: Vec<PathBuf>,
+    truth: Vec<PathBuf>,
+    machines: Vec<String>,
+    sets: Vec<String>,
+}
+
+impl DataOptions {
+    fn open(&self, kind: DatasetKind, roots: &[PathBuf], sets: &[String]) -> Result<Dataset> {
+        let truth = Truth::open_for(kind, &self.truth)?;
+        let mut dataset = Dataset::open(kind, roots, truth.as_ref())?;
+        let sets = if self.sets.is_empty() { sets } else { &self.sets };
+        dataset.keep(&self.machines, sets)?;
+        Ok(dataset)
+    }
+
+    fn kind(&self) -> Result<Option<DatasetKind>> {
+        self.dataset.as_ref().map(|name| name.parse()).transpose()
+    }
+
+    /// The data sets of a protocol that are there.
+    fn open_all(&self, protocol: &Protocol, facts: &mut RunFacts) -> Result<Vec<Dataset>> {
+        if let Some(kind) = self.kind()? {
+            return Ok(vec![self.open(kind, &self.roots, &[])?]);
+        }
+        let mut datasets = Vec::new();
+        for &kind in &protocol.datasets {
+            let is_only_one = protocol.datasets.len() == 1;
+            let found = self.roots.iter().filter_map(|root| kind.locate(root, is_only_one));
+            let roots: Vec<PathBuf> = found.collect();
+            if roots.is_empty() {
+                facts.not_run.push(format!("{kind}: skipped, data set not found"));
+            } else {
+                datasets.push(self.open(kind, &roots, &protocol.sets)?);
+            }
+        }
+        if datasets.is_empty() {
+            let names: Vec<String> = protocol.datasets.iter().map(ToString::to_string).collect();
+            let roots: Vec<String> =
+                self.roots.iter().map(|root| root.display().to_string()).collect();
+            let reason = format!(
+                "none of {} is in {}; put each in a folder of its name, or name the data set if the folder is one",
+                names.join(", "),
+                roots.join(" and ")
+            );
+            return Err(Error::Dataset { kind: protocol.name.clone(), reason });
+        }
+        Ok(datasets)
+    }
+}
+
+/// The clips of a data set as JSON: a list of rows, and remarks on what was found.
+#[pyfunction]
+pub(crate) fn load_dataset(py: Python<'_>, options: DataOptions) -> PyResult<String> {
+    let load = || -> Result<String> {
+        let kind = match options.kind()? {
+            Some(kind) => kind,
+            None => DatasetKind::guess(&options.roots)?,
+        };
+        let dataset = options.open(kind, &options.roots, &[])?;
+        let rows: Vec<Value> = dataset
+            .clips
+            .iter()
+            .map(|clip| {
+                json!({
+                    "path": clip.file.label(),
+                    "name": clip.name,
+                    "machine": clip.machine,
+                    "section": clip.section,
+                    "set": clip.set,
+                    "split": clip.split,
+                    "label": clip.label.map(Label::name),
+                    "domain": clip.domain.map(Domain::name),
+                    "attributes": clip.attributes,
+                })
+            })
+            .collect();
+        let remarks = dataset.remarks();
+        Ok(json!({ "dataset": kind.to_string(), "rows": rows, "remarks": remarks }).to_string())
+    };
+    threads::compute(py, load)?.or_raise(py)
+}
+
+/// A front end of the caller's own: a function, or vectors of every clip in the order of [`load_dataset`].
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct OwnOptions<'py> {
+    name: String,
+    /// Tells one version of it from another, so that results are not mixed up.
+    token: String,
+    axis_len: usize,
+    has_frames: bool,
+    band_width: Option<usize>,
+    function: Option<Py<PyAny>>,
+    vectors: Option<PyReadonlyArray2<'py, f32>>,
+}
+
+/// Where the numbers of an own front end come from.
+enum OwnNumbers {
+    Function(Py<PyAny>),
+    /// By what clips sound like.
+    Vectors(BTreeMap<String, Vec<f32>>),
+}
+
+/// A front end of the caller's own.
+struct OwnFrontEnd {
+    identity: FrontEndIdentity,
+    axis: Axis,
+    has_frames: bool,
+    bands: BandSettings,
+    sample_rate: u32,
+    numbers: Arc<OwnNumbers>,
+}
+
+impl fmt::Debug for OwnFrontEnd {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("OwnFrontEnd")
+            .field("identity", &self.identity)
+            .finish_non_exhaustive()
+    }
+}
+
+impl auscult::FrontEnd for OwnFrontEnd {
+    fn identity(&self) -> FrontEndIdentity {
+        self.identity.clone()
+    }
+
+    fn axis(&self) -> &Axis {
+        &self.axis
+    }
+
+    fn views(&self) -> &'static [View] {
+        if self.has_frames { &[View::Mean, View::Max] } else { &[View::Mean] }
+    }
+
+    fn default_bands(&self) -> BandSettings {
+        self.bands
+    }
+
+    fn extractor(&self) -> Box<dyn Extractor> {
+        Box::new(OwnExtractor {
+            name: self.identity.name.clone(),
+            axis_len: self.axis.len(),
+            sample_rate: self.sample_rate,
+            numbers: Arc::clone(&self.numbers),
+        })
+    }
+}
+
+struct OwnExtractor {
+    name: String,
+    axis_len: usize,
+    sample_rate: u32,
+    numbers: Arc<OwnNumbers>,
+}
+
+impl Extractor for OwnExtractor {
+    fn for_each_frame(
+        &mut self,
+        samples: &[f32],
+        sink: &mut dyn FnMut(&[f32]),
+    ) -> auscult::core::Result<()> {
+        let failed = |reason: String| auscult::core::Error::FrontEnd { reason };
+        match &*self.numbers {
+            OwnNumbers::Vectors(rows) => {
+                let row = rows.get(&memory::digest(samples));
+                sink(
+                    row.ok_or_else(|| failed(format!("{} has no vector of this clip", self.name)))?,
+                );
+                Ok(())
+            }
+            OwnNumbers::Function(function) => Python::attach(|py| {
+                let frames = function
+                    .call1(py, (PyArray1::from_slice(py, samples), self.sample_rate, self.axis_len))
+                    .and_then(|frames| frames.extract::<PyReadonlyArray2<'_, f32>>(py))
+                    .map_err(|error| failed(format!("{}: {error}", self.name)))?;
+                let (values, axis_len) =
+                    arrays::matrix(&frames).map_err(|error| failed(error.to_string()))?;
+                values.chunks_exact(axis_len.max(1)).for_each(sink);
+                Ok(())
+            }),
+        }
+    }
+}
+
+/// An own front end that waits for the data sets.
+struct Own {
+    name: String,
+    token: String,
+    axis_len: usize,
+    has_frames: bool,
+    band_width: Option<usize>,
+    numbers: OwnGiven,
+}
+
+enum OwnGiven {
+    Function(Py<PyAny>),
+    Matrix(Vec<f32>),
+}
+
+impl OwnOptions<'_> {
+    fn given(self, py: Python<'_>) -> PyResult<Own> {
+        let numbers = match (self.function, &self.vectors) {
+            (Some(function), _) => OwnGiven::Function(function),
+            (None, Some(vectors)) => OwnGiven::Matrix(arrays::matrix(vectors)?.0.to_vec()),
+            (None, None) => {
+                return Err(input_error(py, "a front end needs a function or vectors"));
+            }
+        };
+        Ok(Own {
+            name: self.name,
+            token: self.token,
+            axis_len: self.axis_len,
+            has_frames: self.has_frames,
+            band_width: self.band_width,
+            numbers,
+        })
+    }
+}
+
+impl Own {
+    fn build(self, datasets: &[Dataset], reading: &Reading) -> Result<Arc<OwnFrontEnd>> {
+        let numbers = match self.numbers {
+            OwnGiven::Function(function) => OwnNumbers::Function(function),
+            OwnGiven::Matrix(values) => OwnNumbers::Vectors(by_sound(
+                &self.name,
+                &values,
+                self.axis_len,
+                datasets,
+                reading,
+            )?),
+        };
+        let settings = json!({ "own": self.token });
+        Ok(Arc::new(OwnFrontEnd {
+            identity: FrontEndIdentity { name: self.name, settings },
+            axis: Axis::other(self.axis_len),
+            has_frames: self.has_frames,
+            bands: self.band_width.map_or(BandSettings::Whole, BandSettings::touching),
+            sample_rate: reading.length().sample_rate(),
+            numbers: Arc::new(numbers),
+        }))
+    }
+}
+
+/// Rows by the sound of their clips: a front end is handed sound, not names.
+fn by_sound(
+    name: &str,
+    values: &[f32],
+    axis_len: usize,
+    datasets: &[Dataset],
+    reading: &Reading,
+) -> Result<BTreeMap<String, Vec<f32>>> {
+    let clips: Vec<_> = datasets.iter().flat_map(|dataset| &dataset.clips).collect();
+    let rows = values.len() / axis_len.max(1);
+    if rows != clips.len() {
+        let reason = format!(
+            "has {rows} vectors, and there are {} clips; give one for each row of datasets.load, in its order",
+            clips.len()
+        );
+        return Err(Error::Dataset { kind: name.to_owned(), reason });
+    }
+    let archives = Archives::default();
+    let digest = |index: usize| -> Option<(String, Vec<f32>)> {
+        let clip = clips[index];
+        let bytes = clip.file.bytes(&archives).ok()?;
+        let mut read = reading.clips_of_stream(&clip.file.label(), Cursor::new(bytes)).ok()?;
+        let samples = read.next()?.ok()?.samples;
+        Some((memory::digest(&samples), values[index * axis_len..][..axis_len].to_vec()))
+    };
+    Ok((0..rows).into_par_iter().filter_map(digest).collect())
+}
+
+/// What to run.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+pub(crate) struct RunOptions {
+    /// A name, or a file.
+    protocol: PathBuf,
+    /// Systems beside those of the protocol, as JSON.
+    systems: String,
+    /// Whether the protocol's own systems are left out.
+    only_own: bool,
+    clip_seconds: Option<f64>,
+    out: Option<PathBuf>,
+    cache: Option<PathBuf>,
+    samples: usize,
+    command: String,
+    machine: String,
+}
+
+/// Runs a protocol on the data sets that are there.
+#[pyfunction]
+pub(crate) fn run_protocol(
+    py: Python<'_>,
+    options: RunOptions,
+    data: DataOptions,
+    own: Vec<OwnOptions<'_>>,
+    sink: &Bound<'_, PyAny>,
+) -> PyResult<BenchRun> {
+    let own: Vec<Own> = own.into_iter().map(|own| own.given(py)).collect::<PyResult<_>>()?;
+    control::watch(py, sink, |control| run(&options, &data, own, control))
+}
+
+fn run(
+    options: &RunOptions,
+    data: &DataOptions,
+    own: Vec<Own>,
+    control: &Control,
+) -> Result<BenchRun> {
+    let mut protocol = Protocol::find(&options.protocol)?;
+    if let Some(seconds) = options.clip_seconds.filter(|&it| it != protocol.clip_seconds) {
+        protocol.clip_seconds = seconds;
+        protocol.forget_paper();
+    }
+    let wrong = |reason: String| Error::Protocol { path: options.protocol.clone(), reason };
+    let systems: Vec<SystemSettings> =
+        serde_json::from_str(&options.systems).map_err(|error| wrong(error.to_string()))?;
+    if options.only_own {
+        protocol.systems.clear();
+        protocol.diagnostics.clear();
+    }
+    protocol.systems.extend(systems);
+    for system in &protocol.systems {
+        system.check()?;
+    }
+    let clip = ClipSettings { sample_rate: protocol.sample_rate, seconds: protocol.clip_seconds };
+    let channel: ChannelRule = protocol.channel.parse()?;
+    let mut facts = RunFacts {
+        command: options.command.clone(),
+        program: format!("auscult {} for Python", env!("CARGO_PKG_VERSION")),
+        machine: options.machine.clone(),
+        ..RunFacts::default()
+    };
+    facts.remarks = protocol.choose_members(clip.check()?);
+    let datasets = data.open_all(&protocol, &mut facts)?;
+    for dataset in &datasets {
+        facts.data.insert(dataset.kind.to_string(), dataset.fingerprint());
+        facts.remarks.extend(dataset.remarks());
+    }
+    for note in facts.remarks.iter().chain(&facts.not_run) {
+        control.report(Event::Note(note));
+    }
+    let reading = Reading::new(clip, channel, None, ClipRules::protocol())?;
+    let own: Vec<Arc<OwnFrontEnd>> =
+        own.into_iter().map(|own| own.build(&datasets, &reading)).collect::<Result<_>>()?;
+    let front_ends = FrontEnds::standard();
+    let maker = |name: &FrontEndName, length| make(name, length, &own, &front_ends);
+    let named = FrontEndName::all(&protocol.systems, &protocol.diagnostics);
+    facts.front_ends = identities(&named, clip.check()?, &maker);
+    let settings = RunSettings {
+        clip,
+        channel,
+        cache: options.cache.as_deref(),
+        out: options.out.as_deref(),
+        front_ends: &maker,
+        control,
+    };
+    let mut sections = Vec::new();
+    for dataset in &datasets {
+        let found = evaluate(dataset, &protocol.systems, &protocol.diagnostics, &settings)?;
+        let found = found.ok_or(auscult::Error::Cancelled)?;
+        sections.extend(found.sections);
+        facts.missing = found.missing;
+    }
+    for missing in &facts.missing {
+        let text = format!("not run: {}: {}", missing.front_end, missing.reason);
+        control.report(Event::Problem(&text));
+    }
+    let results = RunResults::new(protocol, facts, &sections, options.samples);
+    for problem in &results.problems {
+        control.report(Event::Problem(problem));
+    }
+    Ok(BenchRun { results, sections })
+}
+
+/// An own front end, a built-in one, or an encoder on this machine.
+fn make(
+    named: &FrontEndName,
+    length: ClipLength,
+    own: &[Arc<OwnFrontEnd>],
+    front_ends: &FrontEnds,
+) -> std::result::Result<Arc<dyn auscult::FrontEnd>, String> {
+    if let Some(own) = own.iter().find(|own| own.identity.name == named.name) {
+        return Ok(Arc::clone(own) as Arc<dyn auscult::FrontEnd>);
+    }
+    let spec = FrontEndSpec {
+        name: named.name.clone(),
+        convention: named.convention.clone(),
+        encoder: EncoderRequest { precision: named.precision, ..EncoderRequest::default() },
+    };
+    front_ends.named(&spec, length).map_err(|error| error.to_string())
+}
+
+/// What a run came to.
+#[pyclass(frozen, module = "auscult._native")]
+pub(crate) struct BenchRun {
+    results: RunResults,
+    sections: Vec<SectionResult>,
+}
+
+#[pymethods]
+impl BenchRun {
+    /// Everything as JSON, as `results.json` of the program has it.
+    fn json(&self, py: Python<'_>) -> PyResult<String> {
+        serde_json::to_string(&self.results).or_raise(py)
+    }
+
+    /// The sections with the score of every clip, as JSON.
+    fn sections(&self, py: Python<'_>) -> PyResult<String> {
+        serde_json::to_string(&self.sections).or_raise(py)
+    }
+
+    fn markdown(&self) -> String {
+        markdown(&self.results)
+    }
+
+    fn latex(&self) -> String {
+        latex(&self.results)
+    }
+
+    fn page(&self) -> String {
+        page(&self.results)
+    }
+
+    /// Writes the files of a submission.
+    fn submission(
+        &self,
+        py: Python<'_>,
+        folder: PathBuf,
+        system: &str,
+        threshold: &str,
+    ) -> PyResult<Vec<PathBuf>> {
+        let threshold = match threshold {
+            "gamma" => Threshold::Gamma,
+            "quantile" => Threshold::Quantile,
+            other => {
+                let text = format!("the threshold must be gamma or quantile, got {other:?}");
+                return Err(input_error(py, text));
+            }
+        };
+        write_submission(&self.sections, system, threshold, Path::new(&folder)).or_raise(py)
+    }
+}

@@ -1,0 +1,293 @@
+//! Front ends on arrays: feature maps and pooled vectors, many clips at once on all cores.
+
+use std::{
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError},
+};
+
+use auscult::{
+    ClipSettings, ClipVectors, Extractor, FrontEndIdentity, FrontEndSpec,
+    encoders::EncoderRequest,
+    features::{FrontEndSettings, LpcConvention, LpcSettings, MfccConvention, MfccSettings},
+};
+use numpy::{PyArray2, PyReadonlyArray1, PyReadwriteArray1, ndarray::Array2};
+use pyo3::prelude::*;
+use rayon::prelude::*;
+
+use crate::{
+    arrays,
+    error::{CallError, OrRaise, exception, input_error},
+    options::front_ends,
+    threads,
+};
+
+/// A front end for clips of one length and rate.
+#[pyclass(frozen, module = "auscult._native")]
+pub(crate) struct FrontEnd {
+    inner: Arc<dyn auscult::FrontEnd>,
+    identity: FrontEndIdentity,
+    samples: usize,
+    /// Extractors that wait: planning transforms costs more than a clip does.
+    extractors: Mutex<Vec<Box<dyn Extractor>>>,
+}
+
+/// A feature map: frames one after the other.
+type Frames = Vec<f32>;
+
+impl FrontEnd {
+    /// Lends an extractor that nobody else has.
+    fn with_extractor<T>(&self, work: impl FnOnce(&mut dyn Extractor) -> T) -> T {
+        let waiting = || self.extractors.lock().unwrap_or_else(PoisonError::into_inner);
+        let spare = waiting().pop();
+        let mut extractor = spare.unwrap_or_else(|| self.inner.extractor());
+        let result = work(&mut *extractor);
+        waiting().push(extractor);
+        result
+    }
+
+    fn frames_of(&self, samples: &[f32]) -> Result<Frames, CallError> {
+        refuse_not_finite(samples)?;
+        let mut frames = Vec::new();
+        self.with_extractor(|extractor| {
+            extractor.for_each_frame(samples, &mut |frame| frames.extend_from_slice(frame))
+        })?;
+        Ok(frames)
+    }
+
+    /// Frames into a buffer of the right length; otherwise how many values there are.
+    fn frames_into(&self, samples: &[f32], out: &mut [f32]) -> Result<usize, CallError> {
+        refuse_not_finite(samples)?;
+        let mut written = 0;
+        self.with_extractor(|extractor| {
+            extractor.for_each_frame(samples, &mut |frame| {
+                if let Some(place) = out.get_mut(written..written + frame.len()) {
+                    place.copy_from_slice(frame);
+                }
+                written += frame.len();
+            })
+        })?;
+        Ok(written)
+    }
+
+    fn vectors_of(&self, samples: &[f32]) -> Result<ClipVectors, CallError> {
+        refuse_not_finite(samples)?;
+        let mut vectors = ClipVectors::for_front_end(&*self.inner);
+        self.with_extractor(|extractor| extractor.extract_into(samples, &mut vectors))?;
+        Ok(vectors)
+    }
+
+    /// The samples of clips of the length that is planned for.
+    fn checked<'a>(
+        &self,
+        py: Python<'_>,
+        clips: &'a [PyReadonlyArray1<'_, f32>],
+    ) -> PyResult<Vec<&'a [f32]>> {
+        let clips: Vec<&[f32]> = clips.iter().map(arrays::vector).collect::<PyResult<_>>()?;
+        let odd = |clip: &&[f32]| clip.len() != self.samples;
+        if let Some(clip) = clips.iter().copied().find(odd) {
+            let (got, wanted) = (clip.len(), self.samples);
+            let text = format!("a clip has {got} samples, and this front end is for {wanted}");
+            return Err(input_error(py, text));
+        }
+        Ok(clips)
+    }
+}
+
+#[pymethods]
+impl FrontEnd {
+    /// By name. `count` is the number of coefficients of `mfcc` and of points of `lpc`, `order` that of `lpc`'s poles.
+    #[new]
+    #[pyo3(signature = (name, sample_rate, samples, convention=None, layers=None, count=None, order=None, encoder_file=None))]
+    #[expect(clippy::too_many_arguments, reason = "named by whoever calls it")]
+    fn new(
+        py: Python<'_>,
+        name: &str,
+        sample_rate: u32,
+        samples: usize,
+        convention: Option<String>,
+        layers: Option<Vec<usize>>,
+        count: Option<usize>,
+        order: Option<usize>,
+        encoder_file: Option<PathBuf>,
+    ) -> PyResult<Self> {
+        let make = || -> Result<Arc<dyn auscult::FrontEnd>, CallError> {
+            let seconds = samples as f64 / f64::from(sample_rate);
+            let length = ClipSettings { sample_rate, seconds }.check()?;
+            let convention_of = convention.as_deref();
+            let own = match (name, count, order) {
+                ("mfcc", Some(coefficients), None) => {
+                    let convention =
+                        convention_of.map_or(Ok(MfccConvention::default()), str::parse)?;
+                    Some(FrontEndSettings::Mfcc(MfccSettings { convention, coefficients }))
+                }
+                ("lpc", points, order) if points.is_some() || order.is_some() => {
+                    let usual = LpcSettings::default();
+                    Some(FrontEndSettings::Lpc(LpcSettings {
+                        convention: convention_of
+                            .map_or(Ok(LpcConvention::default()), str::parse)?,
+                        order: order.unwrap_or(usual.order),
+                        points: points.unwrap_or(usual.points),
+                    }))
+                }
+                _ => None,
+            };
+            if let Some(settings) = own {
+                return Ok(settings.build(length)?);
+            }
+            let encoder =
+                EncoderRequest { layers: layers.unwrap_or_default(), ..Default::default() };
+            let spec = FrontEndSpec { name: name.to_owned(), convention, encoder };
+            Ok(front_ends(encoder_file.as_ref()).named(&spec, length)?)
+        };
+        let front_end = threads::compute(py, make)?.or_raise(py)?;
+        let identity = front_end.identity();
+        Ok(Self { inner: front_end, identity, samples, extractors: Mutex::default() })
+    }
+
+    #[getter]
+    fn axis_len(&self) -> usize {
+        self.inner.axis().len()
+    }
+
+    #[getter]
+    fn name(&self) -> String {
+        self.identity.to_string()
+    }
+
+    #[getter]
+    fn views(&self) -> Vec<&'static str> {
+        self.inner.views().iter().map(|view| view.name()).collect()
+    }
+
+    /// Width and stride of the paper's bands; `None` for the whole axis or members.
+    #[getter]
+    fn default_bands(&self) -> Option<(usize, usize)> {
+        match self.inner.default_bands() {
+            auscult::BandSettings::Windows { width, stride } if self.inner.members().is_empty() => {
+                Some((width, stride))
+            }
+            _ => None,
+        }
+    }
+
+    /// The frequencies of positions `start` to `end`, where they have such.
+    fn hertz(&self, start: usize, end: usize) -> Option<(f64, f64)> {
+        let axis = self.inner.axis();
+        let range = (start < end && end <= axis.len()).then(|| axis.hertz(start..end))??;
+        Some((range.start, range.end))
+    }
+
+    /// The feature map of one clip, frames x axis.
+    fn frames<'py>(
+        &self,
+        py: Python<'py>,
+        clip: PyReadonlyArray1<'py, f32>,
+    ) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let clip = [clip];
+        let samples = self.checked(py, &clip)?[0];
+        let compute = || self.frames_of(samples);
+        let frames = threads::compute_one(py, &self.identity, compute)?.or_raise(py)?;
+        self.map(py, frames)
+    }
+
+    /// The feature maps of many clips, on all cores.
+    fn frames_of_many<'py>(
+        &self,
+        py: Python<'py>,
+        clips: Vec<PyReadonlyArray1<'py, f32>>,
+    ) -> PyResult<Vec<Bound<'py, PyArray2<f32>>>> {
+        let clips = self.checked(py, &clips)?;
+        let work = || -> Result<Vec<Frames>, CallError> {
+            clips.par_iter().map(|clip| self.frames_of(clip)).collect()
+        };
+        let maps = threads::compute(py, work)?.or_raise(py)?;
+        maps.into_iter().map(|frames| self.map(py, frames)).collect()
+    }
+
+    /// The same into one buffer with room for every clip, one after the other.
+    fn frames_into_buffer(
+        &self,
+        py: Python<'_>,
+        clips: Vec<PyReadonlyArray1<'_, f32>>,
+        mut out: PyReadwriteArray1<'_, f32>,
+    ) -> PyResult<()> {
+        let clips = self.checked(py, &clips)?;
+        let contiguous = "the buffer must be C-contiguous and writeable";
+        let out = out.as_slice_mut().map_err(|_| input_error(py, contiguous))?;
+        if clips.is_empty() {
+            return Ok(());
+        }
+        let room = out.len() / clips.len();
+        let work = || -> Result<Option<usize>, CallError> {
+            let pairs = clips.par_iter().zip(out.par_chunks_mut(room.max(1)));
+            let written: Result<Vec<usize>, CallError> =
+                pairs.map(|(clip, out)| self.frames_into(clip, out)).collect();
+            Ok(written?.into_iter().find(|&written| written != room))
+        };
+        match threads::compute(py, work)?.or_raise(py)? {
+            None => Ok(()),
+            Some(needed) => {
+                let text = format!(
+                    "the buffer has room for {room} values a clip, and a clip has {needed}"
+                );
+                Err(input_error(py, text))
+            }
+        }
+    }
+
+    /// One matrix a view, clips x axis.
+    fn vectors<'py>(
+        &self,
+        py: Python<'py>,
+        clips: Vec<PyReadonlyArray1<'py, f32>>,
+    ) -> PyResult<Vec<Bound<'py, PyArray2<f32>>>> {
+        let clips = self.checked(py, &clips)?;
+        let (views, axis_len) = (self.inner.views(), self.inner.axis().len());
+        let work = || -> Result<Vec<Vec<f32>>, CallError> {
+            let vectors: Vec<ClipVectors> =
+                clips.par_iter().map(|clip| self.vectors_of(clip)).collect::<Result<_, _>>()?;
+            let rows = |&view| {
+                let row = |vectors: &ClipVectors| vectors.view(view).unwrap_or_default().to_vec();
+                vectors.iter().flat_map(row).collect()
+            };
+            Ok(views.iter().map(rows).collect())
+        };
+        let matrices = threads::compute(py, work)?.or_raise(py)?;
+        let matrix = |values| shaped(py, clips.len(), axis_len, values);
+        matrices.into_iter().map(matrix).collect()
+    }
+}
+
+impl FrontEnd {
+    fn map<'py>(&self, py: Python<'py>, frames: Frames) -> PyResult<Bound<'py, PyArray2<f32>>> {
+        let axis_len = self.inner.axis().len();
+        shaped(py, frames.len() / axis_len.max(1), axis_len, frames)
+    }
+}
+
+/// No front end has a use for them, and some would make numbers of them.
+fn refuse_not_finite(samples: &[f32]) -> Result<(), CallError> {
+    // Without an early end, so that many are looked at together.
+    if !samples.iter().fold(false, |found, sample| found | !sample.is_finite()) {
+        return Ok(());
+    }
+    match samples.iter().position(|sample| !sample.is_finite()) {
+        None => Ok(()),
+        Some(at) => Err(CallError::Value(format!(
+            "sample {at} is {}; samples must be finite numbers",
+            samples[at]
+        ))),
+    }
+}
+
+/// Values as a matrix, without a copy.
+pub(crate) fn shaped<T: numpy::Element>(
+    py: Python<'_>,
+    rows: usize,
+    columns: usize,
+    values: Vec<T>,
+) -> PyResult<Bound<'_, PyArray2<T>>> {
+    let array = Array2::from_shape_vec((rows, columns), values)
+        .map_err(|error| exception(py, "AuscultError", &error.to_string()))?;
+    Ok(PyArray2::from_owned_array(py, array))
+}

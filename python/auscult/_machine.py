@@ -1,0 +1,754 @@
+"""A machine: what it sounds like when it is well."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from os import PathLike, fspath
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from . import _arrays, _html, _native
+from ._arrays import ArrayLike, Doubles, Floats, Recordings
+from ._control import ProgressOption, Sink
+from ._scores import BandReason, Explanation, Scores
+from .errors import BudgetError, InputError, TargetError, UnusableClipError
+
+if TYPE_CHECKING:
+    from typing_extensions import Self
+
+
+def _is_path(given: Any) -> bool:
+    return isinstance(given, (str, PathLike))
+
+
+def _sources(
+    recordings: Recordings,
+    sample_rate: int | None,
+    visits: Iterable[Any] | str | None = None,
+    domains: Iterable[Any] | str | None = None,
+    samples_csv: str | None = None,
+) -> dict[str, Any]:
+    """Recordings as the native module takes them."""
+    paths: list[str] = []
+    sounds: list[tuple[str, Floats, int]] = []
+    if isinstance(recordings, (str, PathLike)):
+        paths = [fspath(recordings)]
+    elif isinstance(recordings, (list, tuple)) and any(_is_path(one) for one in recordings):
+        odd = next((one for one in recordings if not _is_path(one)), None)
+        if odd is not None:
+            raise InputError(f"recordings are all paths or all arrays; got paths and {type(odd).__name__}")
+        paths = [fspath(one) for one in recordings]
+    else:
+        if sample_rate is None:
+            raise InputError("arrays need a sample rate, such as sample_rate=16000")
+        rate = _arrays.sample_rate(sample_rate)
+        found, is_single = _arrays.clips(recordings, "recordings")
+        names = ["array"] if is_single else [f"array {index}" for index in range(len(found))]
+        sounds = [(name, clip, rate) for name, clip in zip(names, found)]
+    if paths and sample_rate is not None:
+        raise InputError("sample_rate is that of arrays; files say theirs themselves, so leave it out")
+    count = len(paths) or len(sounds)
+    return {
+        "paths": paths,
+        "sounds": sounds,
+        "visits": _arrays.texts(visits, count, "visits"),
+        "domains": _arrays.texts(domains, count, "domains"),
+        "samples_csv": samples_csv,
+    }
+
+
+def _text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def _optional(value: Any, what: str, *, least: int = 0) -> int | None:
+    return None if value is None else _arrays.whole_number(value, what, least=least)
+
+
+def _compare(**given: Any) -> str:
+    return json.dumps({name: value for name, value in given.items() if value is not None})
+
+
+class Machine:
+    """What a machine sounds like when it is well, ready to be compared with.
+
+    A machine is never changed: :meth:`add`, :meth:`forget` and :meth:`calibrate` give another. Its files are those of
+    the program ``auscult``, and so are its scores, bit for bit. It may be used by several threads at once, pickled, and
+    used after a fork.
+
+    >>> import numpy as np, auscult
+    >>> rng = np.random.default_rng(1)
+    >>> normal = rng.normal(0, 0.1, (24, 16000))
+    >>> machine = auscult.Machine.learn(
+    ...     normal, sample_rate=16000, visits=[i // 4 for i in range(24)], preset="paper", clip_seconds=1.0
+    ... )
+    >>> machine
+    Machine(24 references, 6 visits, log-mel (s15), 1 s at 16000 Hz)
+    >>> hum = 0.1 * np.sin(2 * np.pi * 1000 * np.arange(16000) / 16000)
+    >>> machine.score(hum, sample_rate=16000).verdict.tolist()
+    ['anomalous']
+    """
+
+    def __init__(self, native: _native.Machine) -> None:
+        if not isinstance(native, _native.Machine):
+            raise TypeError("a machine is made by Machine.learn or Machine.open")
+        self._native = native
+
+    @classmethod
+    def learn(
+        cls,
+        recordings: Recordings,
+        *,
+        sample_rate: int | None = None,
+        visits: Iterable[Any] | str | None = None,
+        domains: Iterable[Any] | str | None = None,
+        preset: str | None = None,
+        front_end: str | None = None,
+        convention: str | None = None,
+        settings: TunedSettings | str | None = None,
+        method: str | None = None,
+        band_width: int | None = None,
+        band_stride: int | None = None,
+        neighbours: int | None = None,
+        density_exponent: float | str | None = None,
+        density_rule: str | None = None,
+        metric: str | None = None,
+        aggregate: str | None = None,
+        fuse: str | None = None,
+        combine_members: str | None = None,
+        clip_seconds: float | None = None,
+        clip_rate: int | str | None = None,
+        hop_seconds: float | None = None,
+        channel: int | str | None = None,
+        first_clips: bool = False,
+        label_folders: str | None = None,
+        samples_csv: str | None = None,
+        max_references: int | None = None,
+        storage: str | None = None,
+        false_alarm_rate: float | str | None = None,
+        confidence: float | str | None = None,
+        calibration: str | None = None,
+        alarm_budget: str | None = None,
+        encoder_file: str | PathLike[str] | None = None,
+        progress: ProgressOption = None,
+    ) -> Self:
+        """Learns how a machine sounds from normal recordings, exactly as ``auscult fit`` does.
+
+        Parameters
+        ----------
+        recordings
+            A path, several, or arrays: files, folders (their sub-folders are visits), glob patterns and manifests; one
+            array of samples, a matrix (recordings x samples), or a list of arrays.
+        sample_rate
+            Samples a second of arrays; files say theirs themselves.
+        visits, domains
+            The visit (such as a day) and the domain of each recording, or one for all. Thresholds are learnt by leaving
+            whole visits out.
+        preset
+            ``best`` (the default), ``fast`` or ``paper``.
+        front_end, convention
+            What sound is turned into, instead of a preset: ``log-mel``, ``mfcc``, ``lpc``, ``modulation``, ``ced``,
+            several joined by ``+``.
+        settings
+            What :meth:`tune` chose.
+        method, band_width, band_stride, neighbours, density_exponent, density_rule, metric, aggregate, fuse, \
+combine_members
+            How clips are compared, as the options of ``auscult fit`` of the same names.
+        clip_seconds, clip_rate, hop_seconds, channel, first_clips
+            How recordings are cut into clips; ``clip_rate="native"`` keeps the rate of the recordings.
+        label_folders
+            ``use`` or ``ignore`` folders called normal, abnormal and the like.
+        samples_csv
+            Takes ``.csv`` files as recordings: ``COLUMN@HZ[/FULL_SCALE]``.
+        max_references, storage
+            How many clips are kept, and as what: ``f32``, ``f16``, ``int8``.
+        false_alarm_rate, confidence, calibration, alarm_budget
+            What is promised: a rate such as 0.05, or a budget such as ``"1 alarm per month"``.
+        encoder_file
+            The weights of an encoder.
+        progress
+            A function that takes a :class:`Progress`, or ``True`` for a bar.
+
+        Warnings
+        --------
+        AuscultWarning
+            For every recording and clip that was left out, and if verdicts are not to be relied on.
+
+        >>> import numpy as np, auscult
+        >>> clips = np.random.default_rng(2).normal(0, 0.1, (20, 16000))
+        >>> stages = []
+        >>> machine = auscult.Machine.learn(
+        ...     clips, sample_rate=16000, visits=[i // 2 for i in range(20)], front_end="mfcc", band_width=30,
+        ...     clip_seconds=1.0, progress=stages.append,
+        ... )
+        >>> machine.front_end, stages[-1]
+        ('mfcc (kaldi)', Progress(what='files', done=20, total=20))
+        """
+        is_native = clip_rate == "native"
+        if isinstance(clip_rate, str) and not is_native:
+            raise InputError(f'clip_rate must be a number of Hz or "native", got {clip_rate!r}')
+        if isinstance(settings, TunedSettings):
+            settings = settings.json
+        options = {
+            "preset": preset,
+            "front_end": front_end,
+            "convention": convention,
+            "compare": _compare(
+                method=method,
+                band_width=_optional(band_width, "band width"),
+                band_stride=_optional(band_stride, "band stride"),
+                neighbours=_optional(neighbours, "neighbours"),
+                density_exponent=_text(density_exponent),
+                density_rule=density_rule,
+                metric=metric,
+                aggregate=aggregate,
+                fuse=fuse,
+                combine_members=combine_members,
+            ),
+            "settings": settings,
+            "encoder_file": None if encoder_file is None else fspath(encoder_file),
+            "clip_seconds": clip_seconds,
+            "clip_rate": None if is_native else _optional(clip_rate, "clip rate"),
+            "native_rate": is_native,
+            "hop_seconds": hop_seconds,
+            "first_clips": first_clips,
+            "channel": _text(channel),
+            "label_folders": label_folders,
+            "max_references": _optional(max_references, "max references"),
+            "storage": storage,
+            "false_alarm_rate": _text(false_alarm_rate),
+            "confidence": _text(confidence),
+            "calibration": calibration,
+            "alarm_budget": alarm_budget,
+        }
+        sources = _sources(recordings, sample_rate, visits, domains, samples_csv)
+        return cls(_native.Machine.learn(sources, options, Sink(progress)))
+
+    @classmethod
+    def open(cls, path: str | PathLike[str], *, encoder_file: str | PathLike[str] | None = None) -> Self:
+        """Opens a model file, of this package or of the program.
+
+        >>> import auscult
+        >>> auscult.Machine.open("nowhere.auscult")
+        Traceback (most recent call last):
+            ...
+        auscult.errors.ModelNotFoundError: cannot read nowhere.auscult: No such file or directory (os error 2)
+        """
+        return cls(_native.Machine.open(fspath(path), None if encoder_file is None else fspath(encoder_file)))
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the model file, replacing one that is there only once all of it is on the disk.
+
+        >>> import tempfile, pathlib, numpy as np, auscult
+        >>> machine = auscult.Machine.learn(
+        ...     np.random.default_rng(2).normal(0, 0.1, (20, 16000)), sample_rate=16000,
+        ...     visits=[i // 2 for i in range(20)], preset="paper", clip_seconds=1.0,
+        ... )
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = pathlib.Path(folder, "pump.auscult")
+        ...     machine.save(file)
+        ...     auscult.Machine.open(file).hash == machine.hash
+        True
+        """
+        self._native.save(fspath(path))
+
+    def score(
+        self,
+        recordings: Recordings,
+        *,
+        sample_rate: int | None = None,
+        domain: str | None = None,
+        domains: Iterable[Any] | str | None = None,
+        hop_seconds: float | None = None,
+        channel: int | str | None = None,
+        first_clips: bool = False,
+        explain: bool = False,
+        samples_csv: str | None = None,
+        progress: ProgressOption = None,
+    ) -> Scores:
+        """Scores every clip of the recordings, as ``auscult score`` does: higher is further from normal.
+
+        Recordings are what :meth:`learn` takes: paths or arrays. Long ones are cut into clips; clips that are not the
+        sound of a machine have NaN for a score and a verdict that says why. A recording that cannot be read is a
+        warning and in :attr:`Scores.problems`; if none can be read, it is an exception. With ``explain`` every record
+        has the reasons of all its bands.
+
+        >>> import numpy as np, auscult
+        >>> clips = np.random.default_rng(2).normal(0, 0.1, (20, 16000))
+        >>> machine = auscult.Machine.learn(
+        ...     clips, sample_rate=16000, visits=[i // 2 for i in range(20)], preset="paper", clip_seconds=1.0
+        ... )
+        >>> scores = machine.score(clips[0], sample_rate=16000)
+        >>> float(scores.score[0]), scores.copy_of[0]
+        (0.0, 'the reference array 0')
+        """
+        plain = not (domain or domains or hop_seconds or channel or first_clips or explain or samples_csv)
+        if plain and sample_rate == self._native.sample_rate and isinstance(recordings, np.ndarray):
+            if recordings.ndim == 1 and 0 < recordings.size <= self._native.clip_samples:
+                clip = _arrays.samples(recordings, "recordings")
+                return Scores(self._native.score_clip("array", clip), self._native)
+        options = {
+            "channel": _text(channel),
+            "hop_seconds": hop_seconds,
+            "first_clips": first_clips,
+            "domain": domain,
+            "explain": explain,
+        }
+        sources = _sources(recordings, sample_rate, None, domains, samples_csv)
+        return Scores(self._native.listen(sources, options, Sink(progress)), self._native)
+
+    def explain(
+        self, recording: str | PathLike[str] | ArrayLike, *, sample_rate: int | None = None, start_seconds: float = 0.0
+    ) -> Explanation:
+        """Explains one clip: which bands differ, by how much, and from which normal clip.
+
+        Of a recording with several clips, the one that starts at ``start_seconds``.
+
+        >>> import numpy as np, auscult
+        >>> clips = np.random.default_rng(2).normal(0, 0.1, (20, 16000))
+        >>> machine = auscult.Machine.learn(
+        ...     clips, sample_rate=16000, visits=[i // 2 for i in range(20)], preset="paper", clip_seconds=1.0
+        ... )
+        >>> hum = 0.1 * np.sin(2 * np.pi * 1000 * np.arange(16000) / 16000)
+        >>> why = machine.explain(clips[0] + hum, sample_rate=16000)
+        >>> why.bands[0].hertz is not None, len(why.bands)
+        (True, 8)
+        """
+        scores = self._explained(recording, sample_rate)
+        found = [at for at, start in enumerate(scores.start_seconds) if abs(start - start_seconds) < 1e-3]
+        if not found:
+            starts = ", ".join(f"{start:g}" for start in scores.start_seconds[:8])
+            raise InputError(f"no clip starts at {start_seconds:g} s; clips start at {starts} s")
+        record = scores[found[0]]
+        if record.explanation is None:
+            raise UnusableClipError(record.reason)
+        bands = [BandReason._of(band) for band in record.explanation["bands"]]
+        samples = scores.samples(found[0])
+        return Explanation(record.explanation["summary"], bands, record, self.sample_rate, samples)
+
+    def _explained(self, recording: Any, sample_rate: int | None) -> Scores:
+        options = {"channel": None, "hop_seconds": None, "first_clips": False, "domain": None, "explain": True}
+        records = self._native.listen(_sources(recording, sample_rate), options, Sink(None, stacklevel=4))
+        return Scores(records, self._native)
+
+    def add(
+        self,
+        recordings: Recordings,
+        *,
+        sample_rate: int | None = None,
+        visits: Iterable[Any] | str | None = None,
+        domains: Iterable[Any] | str | None = None,
+        hop_seconds: float | None = None,
+        first_clips: bool = False,
+        label_folders: str | None = None,
+        samples_csv: str | None = None,
+        progress: ProgressOption = None,
+    ) -> Self:
+        """This machine with more normal recordings, the same as learning all of them in this order.
+
+        >>> import numpy as np, auscult
+        >>> clips = np.random.default_rng(2).normal(0, 0.1, (24, 16000))
+        >>> machine = auscult.Machine.learn(
+        ...     clips[:20], sample_rate=16000, visits=[i // 2 for i in range(20)], preset="paper", clip_seconds=1.0
+        ... )
+        >>> machine.add(clips[20:], sample_rate=16000, visits="friday").reference_count
+        24
+        """
+        options = {"hop_seconds": hop_seconds, "first_clips": first_clips, "label_folders": label_folders}
+        sources = _sources(recordings, sample_rate, visits, domains, samples_csv)
+        return type(self)(self._native.add(sources, options, Sink(progress)))
+
+    def forget(
+        self,
+        *,
+        visits: Sequence[Any] | str = (),
+        sources: Sequence[str | PathLike[str]] | str = (),
+        indices: Sequence[int] = (),
+    ) -> Self:
+        """This machine without some of its references, the same as learning only the others.
+
+        >>> import numpy as np, auscult
+        >>> machine = auscult.Machine.learn(
+        ...     np.random.default_rng(2).normal(0, 0.1, (22, 16000)), sample_rate=16000,
+        ...     visits=[i // 2 for i in range(22)], preset="paper", clip_seconds=1.0,
+        ... )
+        >>> machine.forget(visits="0").reference_count
+        20
+        """
+        named = [visits] if isinstance(visits, str) else [str(visit) for visit in visits]
+        files = [sources] if isinstance(sources, str) else [fspath(source) for source in sources]
+        at = [_arrays.whole_number(index, "an index") for index in indices]
+        return type(self)(self._native.forget(named, files, at))
+
+    def coreset(self, most: int) -> Self:
+        """This machine with at most ``most`` references, chosen to cover all of them.
+
+        >>> import numpy as np, auscult
+        >>> machine = auscult.Machine.learn(
+        ...     np.random.default_rng(2).normal(0, 0.1, (22, 16000)), sample_rate=16000,
+        ...     visits=[i // 2 for i in range(22)], preset="paper", clip_seconds=1.0,
+        ... )
+        >>> machine.coreset(12).reference_count
+        12
+        """
+        return type(self)(self._native.coreset(_arrays.whole_number(most, "the number of references")))
+
+    def calibrate(
+        self,
+        *,
+        false_alarm_rate: float | str | None = None,
+        confidence: float | str | None = None,
+        scheme: str | None = None,
+        budget: str | None = None,
+        hop_seconds: float | None = None,
+        clear: int | None = None,
+    ) -> Self:
+        """This machine with another promise, calibrated in another way, or with an alarm rule for a budget.
+
+        Where no rule keeps the budget, that is a :class:`BudgetError` which says what is missing.
+
+        >>> import numpy as np, auscult
+        >>> machine = auscult.Machine.learn(
+        ...     np.random.default_rng(2).normal(0, 0.1, (22, 16000)), sample_rate=16000,
+        ...     visits=[i // 2 for i in range(22)], preset="paper", clip_seconds=1.0,
+        ... )
+        >>> machine.calibrate(false_alarm_rate=0.1).threshold < machine.threshold
+        True
+        """
+        options = {
+            "scheme": scheme,
+            "false_alarm_rate": _text(false_alarm_rate),
+            "confidence": _text(confidence),
+            "budget": budget,
+            "hop_seconds": hop_seconds,
+            "clear": _optional(clear, "clear"),
+        }
+        native, text = self._native.calibrate(options)
+        if text is not None:
+            plan = json.loads(text)
+            if not plan["is_kept"]:
+                raise BudgetError(plan["plan"]["lack"] or "no alarm rule keeps the budget")
+        return type(self)(native)
+
+    @staticmethod
+    def tune(
+        recordings: Recordings,
+        *,
+        outliers: Recordings | None = None,
+        sample_rate: int | None = None,
+        visits: Iterable[Any] | str | None = None,
+        clip_seconds: float | None = None,
+        clip_rate: int | None = None,
+        hop_seconds: float | None = None,
+        channel: int | str | None = None,
+        first_clips: bool = False,
+        label_folders: str | None = None,
+        presets: Sequence[str] = (),
+        encoders: Sequence[str] = (),
+        max_clips: int | None = None,
+        most_settings: int | None = None,
+        most_seconds: float | None = None,
+        seed: int | None = None,
+        progress: ProgressOption = None,
+    ) -> TunedSettings:
+        """Chooses settings from normal recordings alone, as ``auscult tune`` does.
+
+        ``outliers`` is sound of other machines. The result goes into ``Machine.learn(..., settings=...)``.
+
+        >>> import numpy as np, auscult
+        >>> clips = np.random.default_rng(2).normal(0, 0.1, (12, 16000))
+        >>> visits = [i // 2 for i in range(12)]
+        >>> chosen = auscult.Machine.tune(
+        ...     clips, sample_rate=16000, visits=visits, clip_seconds=1.0, presets=["paper"], most_settings=1
+        ... )
+        >>> chosen.front_end
+        'log-mel'
+        """
+        options = {
+            "clip_seconds": clip_seconds,
+            "clip_rate": _optional(clip_rate, "clip rate"),
+            "channel": _text(channel),
+            "hop_seconds": hop_seconds,
+            "first_clips": first_clips,
+            "label_folders": label_folders,
+            "presets": list(presets),
+            "encoders": list(encoders),
+            "max_clips": _optional(max_clips, "max clips"),
+            "seed": _optional(seed, "seed"),
+            "most_settings": _optional(most_settings, "most settings"),
+            "most_seconds": most_seconds,
+        }
+        sources = _sources(recordings, sample_rate, visits)
+        others = None
+        if outliers is not None:
+            others = _sources(outliers, None if _holds_paths(outliers) else sample_rate)
+        return TunedSettings(*_native.tune(sources, others, options, Sink(progress)))
+
+    def report(
+        self,
+        path: str | PathLike[str],
+        recordings: Recordings | Scores | None = None,
+        *,
+        sample_rate: int | None = None,
+        title: str | None = None,
+        progress: ProgressOption = None,
+    ) -> Path:
+        """Writes one HTML page that explains the machine and, if given, these recordings or scores.
+
+        The page is the program's and needs nothing else: it can be kept, mailed and printed. Scores made with
+        ``explain=True`` show their reasons and sounds. A file that is there is replaced if it is a page.
+
+        >>> import tempfile, pathlib, numpy as np, auscult
+        >>> machine = auscult.Machine.learn(
+        ...     np.random.default_rng(2).normal(0, 0.1, (20, 16000)), sample_rate=16000,
+        ...     visits=[i // 2 for i in range(20)], preset="paper", clip_seconds=1.0,
+        ... )
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     page = machine.report(pathlib.Path(folder, "page.html"), title="Pump 3")
+        ...     "Pump 3" in page.read_text()
+        True
+        """
+        target = Path(path)
+        if isinstance(recordings, Scores):
+            records = recordings._records
+        elif recordings is None:
+            records = _native.Records()
+        else:
+            options = {"channel": None, "hop_seconds": None, "first_clips": False, "domain": None, "explain": True}
+            records = self._native.listen(_sources(recordings, sample_rate), options, Sink(progress))
+        if target.is_dir():
+            raise TargetError(f"{target} is a folder; name a file in it, such as {target / 'page.html'}")
+        if target.exists() and not target.read_bytes()[:200].lstrip().lower().startswith((b"<!doctype html", b"<html")):
+            raise TargetError(f"{target} exists and is not a page; give another file, or remove it first")
+        self._native.write_page(str(target), title or target.stem, records)
+        return target
+
+    def live(self, sample_rate: int | None = None) -> Live:
+        """Scores sound as it comes, pushed in pieces of any size.
+
+        >>> import numpy as np, auscult
+        >>> clips = np.random.default_rng(2).normal(0, 0.1, (20, 16000))
+        >>> machine = auscult.Machine.learn(
+        ...     clips, sample_rate=16000, visits=[i // 2 for i in range(20)], preset="paper", clip_seconds=1.0
+        ... )
+        >>> live = machine.live(16000)
+        >>> [record.verdict for chunk in np.split(clips[0], 10) for record in live.push(chunk)]
+        ['normal']
+        """
+        rate = self.sample_rate if sample_rate is None else _arrays.sample_rate(sample_rate)
+        return Live(self._native.live(rate), self._native)
+
+    def verify(self) -> None:
+        """Fits the references again and compares every number; an exception says what differs.
+
+        >>> import numpy as np, auscult
+        >>> auscult.Machine.learn(
+        ...     np.random.default_rng(2).normal(0, 0.1, (20, 16000)), sample_rate=16000,
+        ...     visits=[i // 2 for i in range(20)], preset="paper", clip_seconds=1.0,
+        ... ).verify()
+        """
+        self._native.verify()
+
+    @cached_property
+    def _facts(self) -> dict[str, Any]:
+        facts: dict[str, Any] = json.loads(self._native.facts())
+        return facts
+
+    @property
+    def sample_rate(self) -> int:
+        """Samples a second of the clips it compares; other sound is resampled."""
+        return self._native.sample_rate
+
+    @property
+    def clip_seconds(self) -> float:
+        """Length of the clips it compares."""
+        return self._native.clip_samples / self._native.sample_rate
+
+    @property
+    def reference_count(self) -> int:
+        """How many normal clips it remembers."""
+        return self._native.reference_count
+
+    @property
+    def threshold(self) -> float | None:
+        """The score above which a clip is anomalous; ``None`` with too few normal clips."""
+        return self._native.threshold
+
+    @property
+    def calibration_scores(self) -> Doubles:
+        """Scores of references that were left out, ascending: what new normal clips score."""
+        return self._native.calibration_scores()
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Everything it was made with, as ``auscult inspect --json`` has it."""
+        settings: dict[str, Any] = self._facts["settings"]
+        return settings
+
+    @property
+    def preset(self) -> str | None:
+        """The preset it was made with, if it is one."""
+        preset: str | None = self._facts["preset"]
+        return preset
+
+    @property
+    def front_end(self) -> str:
+        """What sound is turned into."""
+        front_end: str = self._facts["front_end"]
+        return front_end
+
+    @property
+    def references(self) -> list[dict[str, Any]]:
+        """Where each reference came from: source, start, visit, domain, digest, level."""
+        references: list[dict[str, Any]] = self._facts["references"]
+        return references
+
+    @property
+    def visits(self) -> list[str]:
+        """The visits its references come from."""
+        visits: list[str] = self._facts["visits"]
+        return visits
+
+    @property
+    def domains(self) -> list[str]:
+        """The domains that have thresholds of their own."""
+        domains: list[str] = self._facts["domains"]
+        return domains
+
+    @property
+    def left_out(self) -> list[dict[str, Any]]:
+        """Recordings and clips that were not learnt from, each with its reason; not in the file."""
+        left_out: list[dict[str, Any]] = self._facts["left_out"]
+        return left_out
+
+    @property
+    def is_promised(self) -> bool:
+        """Whether the false-alarm rate is promised."""
+        return bool(self._facts["promised"])
+
+    @property
+    def shortcoming(self) -> str | None:
+        """Why the rate is not promised, and what to do; ``None`` if it is."""
+        shortcoming: str | None = self._facts["shortcoming"]
+        return shortcoming
+
+    @property
+    def hash(self) -> str:
+        """Identifies the model: a fingerprint of its file."""
+        return str(self._facts["hash"])
+
+    def _typical_sound(self) -> tuple[Floats | None, str]:
+        first = self.references[0]
+        samples = self._native.samples_at(_native.Records(), first["source"], first["start_seconds"])
+        return samples, first["source"]
+
+    def __repr__(self) -> str:
+        return (
+            f"Machine({self.reference_count} references, {len(self.visits)} visits, {self.front_end}, "
+            f"{self.clip_seconds:g} s at {self.sample_rate} Hz)"
+        )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (type(self), self._native.to_bytes())
+
+    def _repr_html_(self) -> str:
+        return _html.machine(self)
+
+
+def _unpickled(kind: type[Machine], data: bytes) -> Machine:
+    return kind(_native.Machine.from_bytes(data))
+
+
+def _holds_paths(recordings: Any) -> bool:
+    return _is_path(recordings) or (isinstance(recordings, (list, tuple)) and any(_is_path(one) for one in recordings))
+
+
+class TunedSettings:
+    """Settings that :meth:`Machine.tune` chose, and how they compare with the others it tried.
+
+    >>> import auscult
+    >>> auscult.TunedSettings.__name__
+    'TunedSettings'
+    """
+
+    def __init__(self, settings: str, ranking: str) -> None:
+        self.json = settings
+        """The settings as the program's settings file holds them (``auscult fit --settings``)."""
+        self.ranking: dict[str, Any] = json.loads(ranking)
+        """The chosen candidate and all that were tried, the best first."""
+
+    @property
+    def front_end(self) -> str:
+        """The name of the chosen front end."""
+        return str(json.loads(self.json)["front_end"]["name"])
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Writes the settings file.
+
+        >>> import auscult
+        >>> auscult.TunedSettings.save.__name__
+        'save'
+        """
+        Path(path).write_text(self.json, encoding="utf-8")
+
+    def __repr__(self) -> str:
+        return f"TunedSettings({self.front_end}, best of {len(self.ranking['ranking'])})"
+
+
+class Live:
+    """Sound as it comes; made by :meth:`Machine.live`. Pushing is safe from one thread at a time.
+
+    >>> import numpy as np, auscult
+    >>> clips = np.random.default_rng(2).normal(0, 0.1, (20, 16000))
+    >>> machine = auscult.Machine.learn(
+    ...     clips, sample_rate=16000, visits=[i // 2 for i in range(20)], preset="paper", clip_seconds=1.0
+    ... )
+    >>> with machine.live(16000) as live:
+    ...     records = live.push(np.concatenate(clips[:3]))
+    >>> len(records), live.seconds_left
+    (3, 0.0)
+    """
+
+    def __init__(self, native: _native.Live, machine: _native.Machine) -> None:
+        self._native = native
+        self._machine = machine
+        self.seconds_left = 0.0
+        """Sound at the end that was too short for a clip; known once it is finished."""
+
+    def push(self, chunk: ArrayLike) -> Scores:
+        """Takes the next samples, of any number, and gives the records of the clips they complete.
+
+        >>> import auscult
+        >>> auscult.Live.push.__name__
+        'push'
+        """
+        array = _arrays.as_array(chunk, "chunk")
+        if array.size == 0 and array.ndim == 1:
+            return Scores(_native.Records(), self._machine)
+        records = self._native.push(_arrays.samples(array, "chunk"))
+        return Scores(_native.Records() if records is None else records, self._machine)
+
+    def finish(self) -> Scores:
+        """Ends the sound: resampled sound may complete a last clip.
+
+        >>> import auscult
+        >>> auscult.Live.finish.__name__
+        'finish'
+        """
+        records, self.seconds_left = self._native.finish()
+        self._is_finished = True
+        return Scores(records, self._machine)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if not getattr(self, "_is_finished", False):
+            self.finish()

@@ -1,0 +1,297 @@
+"""Protocols on data sets: the paper's tables, with front ends of your own beside ours."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import uuid
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike, fspath
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from . import _arrays, _native
+from ._arrays import ArrayLike, Floats
+from ._control import ProgressOption, Sink
+from .datasets import _options
+from .errors import InputError
+
+if TYPE_CHECKING:
+    import pandas
+
+__all__ = ["Results", "protocols", "run"]
+
+#: (samples, sample_rate) -> a vector, or frames x features.
+Embedding: TypeAlias = Callable[[Floats, int], ArrayLike]
+#: A function, vectors of every clip in the order of ``datasets.load``, or an ``.npy`` file with them.
+FrontEnd: TypeAlias = "Embedding | ArrayLike | str | PathLike[str]"
+
+
+def protocols() -> list[str]:
+    """The names of the protocols that come with the package.
+
+    >>> import auscult
+    >>> auscult.bench.protocols()[:2]
+    ['table-3', 'table-5']
+    """
+    return _native.protocol_names()
+
+
+class Results:
+    """What a run came to: a row for each system and part of a data set. Made by :func:`run`.
+
+    >>> import auscult
+    >>> auscult.bench.Results.__name__
+    'Results'
+    """
+
+    def __init__(self, native: _native.BenchRun) -> None:
+        self._native = native
+        self._json: dict[str, Any] = json.loads(native.json())
+
+    @property
+    def json(self) -> dict[str, Any]:
+        """Everything, as ``results.json`` of ``auscult bench run`` has it."""
+        return self._json
+
+    def table(self) -> pandas.DataFrame:
+        """Scores in %, one row a system and part of a data set. Needs pandas.
+
+        >>> import auscult
+        >>> auscult.bench.Results.table.__name__
+        'table'
+        """
+        import pandas
+
+        def percent(share: float | None) -> float:
+            return float("nan") if share is None else 100.0 * share
+
+        rows = []
+        for row in self._json["rows"]:
+            interval = row["interval"] or {"low": None, "high": None}
+            rows.append(
+                {
+                    "dataset": row["dataset"],
+                    "set": row["set"],
+                    "system": row["system"],
+                    "measure": row["measure"],
+                    "score": percent(row["score"]),
+                    "low": percent(interval["low"]),
+                    "high": percent(interval["high"]),
+                    "auc": percent(row["auc"]),
+                    "paper": row["paper"],
+                    "problem": row["problem"],
+                }
+            )
+        names = ["dataset", "set", "system", "measure", "score", "low", "high", "auc", "paper", "problem"]
+        return pandas.DataFrame(rows, columns=names)
+
+    def scores(self) -> pandas.DataFrame:
+        """The score of every test clip by every system. Needs pandas.
+
+        >>> import auscult
+        >>> auscult.bench.Results.scores.__name__
+        'scores'
+        """
+        import pandas
+
+        rows = []
+        for section in json.loads(self._native.sections()):
+            for system in section["systems"]:
+                for clip, score in zip(section["clips"], system["scores"]):
+                    rows.append(
+                        {
+                            "system": system["system"],
+                            "set": section["set"],
+                            "machine": section["machine"],
+                            "section": section["section"],
+                            "name": clip["name"],
+                            "label": clip["label"],
+                            "domain": clip["domain"],
+                            "score": score,
+                        }
+                    )
+        names = ["system", "set", "machine", "section", "name", "label", "domain", "score"]
+        return pandas.DataFrame(rows, columns=names)
+
+    def markdown(self) -> str:
+        """The tables for people.
+
+        >>> import auscult
+        >>> auscult.bench.Results.markdown.__name__
+        'markdown'
+        """
+        return self._native.markdown()
+
+    def save(self, folder: str | PathLike[str]) -> Path:
+        """Writes ``results.json``, ``results.md``, ``results.tex``, ``index.html`` and ``scores.csv``.
+
+        >>> import auscult
+        >>> auscult.bench.Results.save.__name__
+        'save'
+        """
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        texts = {
+            "results.json": json.dumps(self._json, indent=2),
+            "results.md": self._native.markdown(),
+            "results.tex": self._native.latex(),
+            "index.html": self._native.page(),
+        }
+        for name, text in texts.items():
+            (target / name).write_text(text, encoding="utf-8")
+        self.scores().to_csv(target / "scores.csv", index=False)
+        return target
+
+    def submission(self, folder: str | PathLike[str], system: str, *, threshold: str = "gamma") -> list[Path]:
+        """Writes the files that the evaluators of DCASE take, of one system; ``threshold`` is ``gamma`` or ``quantile``.
+
+        >>> import auscult
+        >>> auscult.bench.Results.submission.__name__
+        'submission'
+        """
+        return [Path(path) for path in self._native.submission(fspath(folder), system, threshold)]
+
+    def __repr__(self) -> str:
+        return f"Results({self._json['protocol']['name']}, {len(self._json['rows'])} rows)"
+
+    def _repr_html_(self) -> str:
+        html: str = self.table().drop(columns=["problem"]).to_html(index=False, float_format="%.2f", na_rep="")
+        return html
+
+
+def run(
+    protocol: str | PathLike[str],
+    root: str | PathLike[str] | Sequence[str | PathLike[str]],
+    *,
+    dataset: str | None = None,
+    truth: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
+    machines: str | Sequence[str] | None = None,
+    sets: str | Sequence[str] | None = None,
+    front_end: FrontEnd | None = None,
+    front_ends: Mapping[str, FrontEnd] | None = None,
+    band_width: int | None = None,
+    systems: Sequence[Mapping[str, Any]] | None = None,
+    only_own: bool = False,
+    clip_seconds: float | None = None,
+    out: str | PathLike[str] | None = None,
+    cache: str | PathLike[str] | None = None,
+    samples: int = 1000,
+    progress: ProgressOption = None,
+) -> Results:
+    """Runs a protocol on the data sets below ``root``, as ``auscult bench run`` does.
+
+    Parameters
+    ----------
+    protocol
+        A name (:func:`protocols`) or a TOML file.
+    root, dataset, truth, machines, sets
+        Where the data are and what of them to take, as in :func:`auscult.datasets.load`. With ``dataset`` the folder is
+        that data set; otherwise it holds those of the protocol in folders of their names.
+    front_end, front_ends
+        Embeddings of your own, scored beside the protocol's: a function ``(samples, sample_rate)`` that gives a vector
+        or frames x features, vectors of every clip in the order of :func:`auscult.datasets.load`, or an ``.npy`` file
+        with them. ``front_end`` is called ``own``; ``front_ends`` names several.
+    band_width
+        Features in a band of the embedding; without it only global matching is run.
+    systems
+        What to run on the embeddings, as ``[[system]]`` of a protocol file has it; global matching, BEAM and, with
+        frames, AdaBEAM if not given.
+    only_own
+        Leaves the protocol's own systems out.
+    out
+        A folder: finished sections are kept there, and the run goes on from them.
+    cache
+        A folder for vectors of the protocol's front ends.
+    samples
+        Draws of the intervals; 0 for none.
+
+    >>> import tempfile, numpy as np, auscult
+    >>> def loudness(samples, sample_rate):
+    ...     return np.abs(np.fft.rfft(samples[:16000]))[:512] + 1e-6
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     root = auscult.datasets.synthesize(
+    ...         f"{folder}/data", machines=["fan"], train=(6, 2), test=(2, 2), seconds=1.0
+    ...     )
+    ...     results = auscult.bench.run(
+    ...         "baselines", root, dataset="dcase2023", front_end=loudness, band_width=128, only_own=True,
+    ...         clip_seconds=1.0, samples=0,
+    ...     )
+    >>> results.table()["system"].tolist()
+    ['own global', 'own BEAM']
+    """
+    own = dict(front_ends or {})
+    if front_end is not None:
+        own["own"] = front_end
+    width = None if band_width is None else _arrays.whole_number(band_width, "band width", least=1)
+    data = _options(dataset, root, truth, machines, sets)
+    given = [_own(name, embedding, width) for name, embedding in own.items()]
+    added = _systems(given, width) if systems is None else [dict(system) for system in systems]
+    options = {
+        "protocol": fspath(protocol),
+        "systems": json.dumps(added),
+        "only_own": only_own,
+        "clip_seconds": clip_seconds,
+        "out": None if out is None else fspath(out),
+        "cache": None if cache is None else fspath(cache),
+        "samples": _arrays.whole_number(samples, "samples"),
+        "command": f"auscult.bench.run({fspath(protocol)!r})",
+        "machine": f"{os.cpu_count()} x {platform.processor() or platform.machine()}",
+    }
+    return Results(_native.run_protocol(options, data, given, Sink(progress)))
+
+
+def _own(name: str, embedding: FrontEnd, band_width: int | None) -> dict[str, Any]:
+    """An embedding as the native module takes it; a function is tried once to see what it gives."""
+    if any(mark in name for mark in "+:@()"):
+        raise InputError(f"a front end's name cannot have + : @ ( ) in it, got {name!r}")
+    found: dict[str, Any] = {"name": name, "band_width": band_width, "function": None, "vectors": None}
+    if isinstance(embedding, (str, PathLike)):
+        embedding = np.load(fspath(embedding), allow_pickle=False)
+    if callable(embedding):
+        probe = np.random.default_rng(0).normal(0, 0.1, 160_000).astype(np.float32)
+        first = _frames(embedding, probe, 16_000)
+        return found | {
+            "function": _Function(embedding),
+            "axis_len": first.shape[1],
+            "has_frames": np.ndim(embedding(probe, 16_000)) == 2,
+            "token": uuid.uuid4().hex,
+        }
+    vectors = _arrays.matrix(embedding, name)
+    token = hashlib.sha256(vectors.tobytes()).hexdigest()
+    return found | {"vectors": vectors, "axis_len": vectors.shape[1], "has_frames": False, "token": token}
+
+
+def _frames(embedding: Embedding, samples: Floats, sample_rate: int) -> Floats:
+    given = _arrays.as_array(embedding(samples, sample_rate), "what the front end gave")
+    return _arrays.matrix(given[None] if given.ndim == 1 else given, "what the front end gave")
+
+
+class _Function:
+    """An embedding whose results have the form that was promised."""
+
+    def __init__(self, embedding: Embedding) -> None:
+        self._embedding = embedding
+
+    def __call__(self, samples: Floats, sample_rate: int, axis_len: int) -> Floats:
+        frames = _frames(self._embedding, samples, sample_rate)
+        if frames.shape[1] != axis_len:
+            raise InputError(f"the front end gave {frames.shape[1]} features, and {axis_len} before")
+        return frames
+
+
+def _systems(given: list[dict[str, Any]], band_width: int | None) -> list[dict[str, Any]]:
+    found: list[dict[str, Any]] = []
+    for own in given:
+        name = own["name"]
+        common: dict[str, Any] = {"front_end": name, "group": "Own front ends"}
+        found.append(common | {"name": f"{name} global", "method": "global"})
+        if band_width is not None:
+            found.append(common | {"name": f"{name} BEAM", "method": "beam"})
+            if own["has_frames"]:
+                found.append(common | {"name": f"{name} AdaBEAM", "method": "adabeam"})
+    return found

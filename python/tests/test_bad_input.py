@@ -1,0 +1,173 @@
+"""Bad input is an exception that says what was given and what is allowed; never an abort."""
+
+import numpy as np
+import pytest
+from conftest import RATE
+
+import auscult
+
+NOISE = np.random.default_rng(0).normal(0, 0.1, RATE)
+
+
+@pytest.mark.parametrize(
+    ("samples", "said"),
+    [
+        (NOISE.astype(complex), "complex128"),
+        (NOISE > 0, "bool"),
+        (np.array(["a", "b"]), "dtype <U1"),
+        (np.array([object()]), "object"),
+        (NOISE.astype(np.uint16), "uint16"),
+        (np.zeros((2, 3, 4)), r"\(2, 3, 4\)"),
+        (np.float32(1.0), r"shape \(\)"),
+        (np.zeros(0), "no samples"),
+        (np.zeros((0, 5)), r"\(0, 5\)"),
+        ([], "no clips"),
+        ([NOISE, np.zeros(0)], r"\[1\] has no samples"),
+        ([NOISE, np.zeros((2, 2))], "one dimension"),
+    ],
+)
+def odd_arrays_are_refused(noise, samples, said):
+    with pytest.raises(auscult.InputError, match=said):
+        noise.score(samples, sample_rate=RATE)
+
+
+@pytest.mark.parametrize("rate", [0, -1, 16000.5, "fast", None, 10**9, 999, 10_000_000])
+def odd_sample_rates_are_refused(noise, rate):
+    with pytest.raises(auscult.InputError, match="(?i)sample rate"):
+        noise.score(NOISE, sample_rate=rate)
+
+
+def paths_and_arrays_do_not_mix(noise):
+    with pytest.raises(auscult.InputError, match="all paths or all arrays"):
+        noise.score(["a.wav", NOISE], sample_rate=RATE)
+    with pytest.raises(auscult.InputError, match="leave it out"):
+        noise.score("a.wav", sample_rate=RATE)
+
+
+def paths_that_are_not_there_are_file_not_found(noise, tmp_path):
+    with pytest.raises(FileNotFoundError, match="gone.wav"):
+        noise.score(tmp_path / "gone.wav")
+    with pytest.raises(FileNotFoundError, match="nothing"):
+        auscult.Machine.learn(tmp_path / "nothing")
+    with pytest.raises(auscult.SoundError, match="no sound files"):
+        auscult.Machine.learn(tmp_path)
+
+
+def layout_and_writeability_do_not_matter(noise):
+    strided = np.repeat(NOISE, 2)[::2]
+    locked = NOISE.copy()
+    locked.setflags(write=False)
+    fortran = np.asfortranarray(np.stack([NOISE, NOISE]))
+    swapped = NOISE.astype(">f8")
+    expected = noise.score(NOISE, sample_rate=RATE).score[0]
+    for given in (strided, locked, swapped, NOISE[::-1][::-1], fortran[0]):
+        assert noise.score(given, sample_rate=RATE).score[0] == expected
+    assert noise.score(fortran, sample_rate=RATE).score.tolist() == [expected, expected]
+    assert (auscult.features.log_mel(strided, RATE) == auscult.features.log_mel(locked, RATE)).all()
+
+
+class _Tensor:
+    """What torch looks like: DLPack and ``__array__``."""
+
+    def __init__(self, values):
+        self._values = values
+
+    def __dlpack__(self, *, stream=None, **options):
+        return self._values.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self._values.__dlpack_device__()
+
+    def __array__(self, dtype=None, copy=None):
+        raise AssertionError("DLPack comes first")
+
+
+def tensors_are_taken_without_a_copy(noise):
+    values = NOISE.astype(np.float32)
+    from auscult import _arrays
+
+    assert np.shares_memory(_arrays.as_array(_Tensor(values), "x"), values)
+    assert np.shares_memory(_arrays.samples(_Tensor(values), "x"), values)
+    expected = noise.score(values, sample_rate=RATE).score[0]
+    assert noise.score(_Tensor(values), sample_rate=RATE).score[0] == expected
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"preset": "fastest"}, "unknown preset"),
+        ({"front_end": "sonar"}, "unknown front end"),
+        ({"front_end": "log-mel", "convention": "x"}, "unknown log-mel convention"),
+        ({"preset": "best", "front_end": "mfcc"}, "beside the preset"),
+        ({"clip_seconds": 0.01}, "0.1 to 600"),
+        ({"clip_rate": 10}, "1000 to 384000"),
+        ({"clip_rate": "slow"}, "native"),
+        ({"band_width": -1, "front_end": "log-mel"}, "band width must be"),
+        ({"band_width": 0, "front_end": "log-mel"}, "band width must be"),
+        ({"neighbours": 1.5, "front_end": "log-mel"}, "whole number"),
+        ({"metric": "taxicab", "front_end": "log-mel"}, "unknown metric"),
+        ({"false_alarm_rate": 0}, "false-alarm rate"),
+        ({"confidence": 7}, "confidence"),
+        ({"calibration": "luck"}, "calibration"),
+        ({"storage": "f8"}, "unknown storage"),
+        ({"max_references": 0}, "at least 1"),
+        ({"visits": ["a"]}, r"one for each recording \(3\), got 1"),
+        ({"label_folders": "perhaps"}, "use or ignore"),
+        ({"alarm_budget": "often"}, "budget"),
+        ({"hop_seconds": -1.0}, "hop"),
+        ({"channel": "left"}, "channel"),
+    ],
+)
+def odd_settings_are_refused(clips, options, said):
+    given = {"preset": None, "clip_seconds": 1.0} | options
+    with pytest.raises(auscult.InputError, match=said):
+        auscult.Machine.learn(clips[:3], sample_rate=RATE, **given)
+
+
+@pytest.mark.parametrize("values", [[np.nan], [np.inf], [-np.inf]])
+def features_refuse_what_is_not_finite(values):
+    sound = NOISE.copy()
+    sound[77] = values[0]
+    with pytest.raises(auscult.InputError, match="sample 77"):
+        auscult.features.log_mel(sound, RATE)
+    with pytest.raises(auscult.InputError, match="sample 77"):
+        auscult.features.vectors([NOISE, sound], RATE)
+
+
+def matrices_are_checked():
+    rows = np.random.default_rng(0).normal(size=(5, 4))
+    odd = rows.copy()
+    odd[2, 1] = np.nan
+    with pytest.raises(auscult.InputError, match=r"references\[2, 1\] is nan"):
+        auscult.beam_scores(odd, rows)
+    with pytest.raises(auscult.InputError, match="float32 can hold"):
+        auscult.beam_scores(rows * 1e300, rows)
+    with pytest.raises(auscult.InputError, match="4 features and queries 3"):
+        auscult.beam_scores(rows, rows[:, :3])
+    with pytest.raises(auscult.InputError, match="two dimensions"):
+        auscult.cosine_distances(rows[0])
+    with pytest.raises(auscult.InputError, match="unknown density rule|unknown"):
+        auscult.beam_scores(rows, rows, density_rule="other")
+    with pytest.raises(auscult.InputError, match="unknown metric"):
+        auscult.cosine_distances(rows, metric="other")
+    with pytest.raises(auscult.InputError, match="scaled"):
+        auscult.cosine_distances(rows, metric="scaled")
+
+
+def huge_arrays_are_taken_or_refused_in_words(noise):
+    # A lazily allocated matrix of 80 GB: refused for its kind, not touched.
+    huge = np.broadcast_to(np.int8(0), (10, 8_000_000_000))
+    with pytest.raises(auscult.InputError, match="int8"):
+        noise.score(huge, sample_rate=RATE)
+    with pytest.raises(auscult.InputError, match="600 seconds"):
+        auscult.features.log_mel(np.zeros(RATE * 601, dtype=np.float32), RATE)
+
+
+def a_refused_call_leaves_everything_usable(noise, clips):
+    expected = noise.score(clips[:2], sample_rate=RATE).score.tolist()
+    for _ in range(3):
+        with pytest.raises(auscult.InputError):
+            noise.score(np.zeros(0), sample_rate=RATE)
+        with pytest.raises(auscult.InputError):
+            auscult.features.log_mel(np.full(RATE, np.nan), RATE)
+    assert noise.score(clips[:2], sample_rate=RATE).score.tolist() == expected

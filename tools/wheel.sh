@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Builds the wheel of the Python package into target/wheels: one for CPython 3.10 and newer.
+#
+#     tools/wheel.sh [--sdist] [options of maturin build]
+#
+# Optimised as everything that is published (profile dist). Needs a Rust toolchain, Python 3.10 or newer with venv, and
+# the package index; maturin goes into the target folder.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+export PATH="${CARGO_HOME:-${HOME:-/root}/.cargo}/bin:$PATH"
+
+target="${CARGO_TARGET_DIR:-$PWD/target}"
+tools="$target/python-tools"
+if [ ! -x "$tools/bin/maturin" ]; then
+    python3 -m venv "$tools"
+    "$tools/bin/pip" install --quiet --disable-pip-version-check 'maturin==1.16.0'
+fi
+# What older builds left would be taken for this one.
+rm -f "$target"/wheels/auscult-*.whl "$target"/wheels/auscult-*.tar.gz
+"$tools/bin/maturin" build --out "$target/wheels" "$@"
+
+most_bytes=15000000
+for wheel in "$target"/wheels/auscult-*.whl; do
+    bytes="$(stat -c %s "$wheel" 2>/dev/null || stat -f %z "$wheel")"
+    printf '%s: %d bytes\n' "$wheel" "$bytes"
+    if [ "$bytes" -gt "$most_bytes" ]; then
+        printf 'wheel.sh: %s has more than %d bytes\n' "$wheel" "$most_bytes" >&2
+        exit 1
+    fi
+done
