@@ -15,7 +15,8 @@ use crate::{
 };
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
-    writeln!(out, "<section aria-labelledby=\"model\">\n<h2 id=\"model\">Model</h2>")?;
+    let id = page.id("model");
+    writeln!(out, "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">Model</h2>")?;
     let caption = if page.compares() {
         "What the clips are compared with"
     } else {
