@@ -2,7 +2,7 @@
 //!
 //! It needs nothing but sound, so every verdict has it, whatever the front end behind it.
 
-use std::ops::Range;
+use std::{cmp::Ordering, ops::Range};
 
 use auscult_page::significant;
 
@@ -15,10 +15,51 @@ pub(crate) struct ThirdOctaves {
     bands: Vec<(Range<f64>, f64)>,
 }
 
-/// The levels of a clip over those of another one.
+/// The levels of a clip over those of its closest normal clip.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Difference {
-    bands: Vec<(Range<f64>, f64)>,
+    bands: Vec<Band>,
+}
+
+/// A third octave of a difference.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Band {
+    pub(crate) hertz: Range<f64>,
+    pub(crate) decibels: f64,
+    /// The lowest and the highest of normal clips, over the closest one too, where they are known.
+    pub(crate) normal: Option<(f64, f64)>,
+}
+
+/// The lowest and highest levels of normal clips in each third octave.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NormalRange(Vec<(f64, f64)>);
+
+impl NormalRange {
+    /// The range of some clips; `None` without any.
+    pub(crate) fn of<'a>(clips: impl IntoIterator<Item = &'a ThirdOctaves>) -> Option<Self> {
+        let mut clips = clips.into_iter();
+        let mut range: Vec<(f64, f64)> =
+            clips.next()?.bands.iter().map(|(_, level)| (*level, *level)).collect();
+        for clip in clips {
+            for ((low, high), (_, level)) in range.iter_mut().zip(&clip.bands) {
+                (*low, *high) = (low.min(*level), high.max(*level));
+            }
+        }
+        Some(Self(range))
+    }
+}
+
+impl Band {
+    /// How far it is beyond what normal clips have; all of it where they are not known.
+    fn beyond_normal(&self) -> f64 {
+        let (low, high) = self.normal.unwrap_or((0.0, 0.0));
+        self.decibels - self.decibels.clamp(low.min(high), high.max(low))
+    }
+
+    fn is_notable(&self) -> bool {
+        let beyond = if self.normal.is_some() { BEYOND_NORMAL } else { 0.0 };
+        self.decibels.abs() >= NOTABLE_DECIBELS && self.beyond_normal().abs() >= beyond
+    }
 }
 
 /// Neighbouring third octaves that differ alike.
@@ -40,6 +81,9 @@ const SILENCE: f64 = -120.0;
 
 /// Differences from here on are worth a word.
 pub(crate) const NOTABLE_DECIBELS: f64 = 3.0;
+
+/// Where the range of normal clips is known, differences this far beyond it.
+const BEYOND_NORMAL: f64 = 1.5;
 
 /// The most parts a sentence names.
 const MOST_PARTS: usize = 3;
@@ -69,10 +113,30 @@ impl ThirdOctaves {
         Self { bands: bands.collect() }
     }
 
-    /// This clip's levels over another one's.
-    pub(crate) fn minus(&self, other: &Self) -> Difference {
-        let pairs = self.bands.iter().zip(&other.bands);
-        Difference { bands: pairs.map(|((band, a), (_, b))| (band.clone(), a - b)).collect() }
+    /// Which of two clips this one is closer to; a clip is closer than none.
+    pub(crate) fn closer(&self, a: Option<&Self>, b: Option<&Self>) -> Ordering {
+        let distance = |other: Option<&Self>| {
+            let pairs = other.map(|other| self.bands.iter().zip(&other.bands));
+            pairs.map_or(f64::INFINITY, |pairs| pairs.map(|((_, a), (_, b))| (a - b).powi(2)).sum())
+        };
+        distance(a).total_cmp(&distance(b))
+    }
+
+    /// This clip's levels over those of its closest normal clip, beside the range of normal clips.
+    pub(crate) fn against(&self, closest: &Self, normal: Option<&NormalRange>) -> Difference {
+        let pairs = self.bands.iter().zip(&closest.bands).enumerate();
+        let band = |(index, ((hertz, level), (_, closest))): (
+            usize,
+            (&(Range<f64>, f64), &(Range<f64>, f64)),
+        )| {
+            let normal = normal.and_then(|normal| normal.0.get(index));
+            Band {
+                hertz: hertz.clone(),
+                decibels: level - closest,
+                normal: normal.map(|(low, high)| (low - closest, high - closest)),
+            }
+        };
+        Difference { bands: pairs.map(band).collect() }
     }
 }
 
@@ -86,17 +150,19 @@ fn third_octaves(highest: f64) -> impl Iterator<Item = Range<f64>> {
 }
 
 impl Difference {
-    /// Hertz and decibels, ascending.
-    pub(crate) fn bands(&self) -> &[(Range<f64>, f64)] {
+    /// Third octaves, ascending.
+    pub(crate) fn bands(&self) -> &[Band] {
         &self.bands
     }
 
     /// The parts that differ most, the furthest first; empty if none is worth a word.
     pub(crate) fn parts(&self) -> Vec<Part> {
-        let largest = self.bands.iter().map(|(_, decibels)| decibels.abs()).fold(0.0, f64::max);
-        let bound = (largest / 2.0).max(NOTABLE_DECIBELS);
+        let notable = || self.bands.iter().filter(|band| band.is_notable());
+        let largest = notable().map(|band| band.decibels.abs()).fold(0.0, f64::max);
         let mut parts: Vec<Part> = Vec::new();
-        for (hertz, decibels) in self.bands.iter().filter(|(_, decibels)| decibels.abs() >= bound) {
+        for Band { hertz, decibels, .. } in
+            notable().filter(|band| band.decibels.abs() >= largest / 2.0)
+        {
             match parts.last_mut() {
                 Some(last) if last.hertz.end == hertz.start && last.decibels * decibels > 0.0 => {
                     last.hertz.end = hertz.end;
@@ -114,15 +180,12 @@ impl Difference {
 
     /// How alike two differences are, -1 to 1; `None` if one of them has nothing worth a word.
     pub(crate) fn likeness(&self, other: &Self) -> Option<f64> {
-        // What is heard counts; small differences are the weather.
-        let heard =
-            |decibels: f64| decibels.signum() * (decibels.abs() - NOTABLE_DECIBELS / 2.0).max(0.0);
-        let pairs =
-            || self.bands.iter().zip(&other.bands).map(|((_, a), (_, b))| (heard(*a), heard(*b)));
+        // What normal clips do not do counts; the rest is the weather.
+        let heard = |band: &Band| if band.is_notable() { band.beyond_normal() } else { 0.0 };
+        let pairs = || self.bands.iter().zip(&other.bands).map(|(a, b)| (heard(a), heard(b)));
         let product = |of: &dyn Fn((f64, f64)) -> f64| pairs().map(of).sum::<f64>();
         let lengths = (product(&|(a, _)| a * a) * product(&|(_, b)| b * b)).sqrt();
-        let has_parts = !self.parts().is_empty() && !other.parts().is_empty();
-        (has_parts && lengths > 0.0).then(|| product(&|(a, b)| a * b) / lengths)
+        (lengths > 0.0).then(|| product(&|(a, b)| a * b) / lengths)
     }
 }
 
@@ -159,7 +222,7 @@ mod tests {
     }
 
     fn difference(a: &[f32], b: &[f32]) -> Difference {
-        ThirdOctaves::of(a, 16_000).minus(&ThirdOctaves::of(b, 16_000))
+        ThirdOctaves::of(a, 16_000).against(&ThirdOctaves::of(b, 16_000), None)
     }
 
     #[test]
@@ -183,6 +246,18 @@ mod tests {
     }
 
     #[test]
+    fn what_normal_clips_do_is_not_worth_a_word() {
+        let [loud, usual, quiet] =
+            [0.4, 0.2, 0.1].map(|level| ThirdOctaves::of(&tone(500.0, level), 16_000));
+        let range = NormalRange::of([&loud, &quiet]).unwrap();
+        assert_eq!(usual.against(&quiet, Some(&range)).parts(), []);
+        assert_eq!(usual.against(&quiet, None).parts().len(), 1);
+        let louder = ThirdOctaves::of(&tone(500.0, 0.9), 16_000);
+        assert_eq!(louder.against(&quiet, Some(&range)).parts().len(), 1);
+        assert_eq!(NormalRange::of([]), None);
+    }
+
+    #[test]
     fn alike_is_the_same_place_whatever_the_strength() {
         let [a, b, c] = [(1_000.0, 0.2), (1_000.0, 0.4), (4_000.0, 0.4)]
             .map(|(hertz, level)| difference(&tone(hertz, level), &tone(1_000.0, 0.0)));
@@ -196,8 +271,10 @@ mod tests {
         for samples in [vec![], vec![0.5], vec![0.0; 9_000], vec![f32::NAN, f32::INFINITY, 1e30]] {
             for rate in [0, 1, 40, 8_000, 384_000] {
                 let octaves = ThirdOctaves::of(&samples, rate);
-                let difference = octaves.minus(&ThirdOctaves::of(&[0.1; 500], rate));
-                assert!(difference.bands().iter().all(|(_, decibels)| decibels.is_finite()));
+                let other = ThirdOctaves::of(&[0.1; 500], rate);
+                let range = NormalRange::of([&other]);
+                let difference = octaves.against(&other, range.as_ref());
+                assert!(difference.bands().iter().all(|band| band.decibels.is_finite()));
                 let _ = (difference.parts(), difference.likeness(&difference));
             }
         }

@@ -6,13 +6,16 @@ use auscult::{ClipRecord, Listen, Machine, Provenance, Reading, audio::Location,
 
 use crate::{
     ReportClip, ReportSound,
-    difference::ThirdOctaves,
-    kinds::{self, MOST_KINDS},
+    difference::{NormalRange, ThirdOctaves},
+    kinds::{self, Kind, MOST_KINDS},
 };
 
 /// Samples of a page; what is beyond them is seen and not heard. At two thirds of 16 bits, which is what machines take,
 /// and four thirds as text they are 3 MB of the file, and 4.5 MB if nothing can be compressed.
 const MOST_SAMPLES: usize = 1_690_000;
+
+/// References that are read for the range of normal levels: enough for a range, few enough to wait for.
+const MOST_REFERENCES: usize = 48;
 
 /// Adds what is seen and heard of anomalous clips, and returns what the reader must know about it.
 pub(crate) fn hear(
@@ -29,33 +32,45 @@ pub(crate) fn hear(
 
     let wanted = anomalous.iter().map(|&at| At::of(&clips[at]));
     let own = run.read(wanted, spectrum);
-    let nearest = anomalous.iter().filter_map(|&at| Some(At::of_reference(nearest(&clips[at])?)));
-    let normal = references.read(nearest, spectrum);
+    let some: Vec<At> =
+        if anomalous.is_empty() { Vec::new() } else { some_references(machine).collect() };
+    let named = anomalous.iter().filter_map(|&at| nearest_by_score(&clips[at]));
+    let normal = references.read(some.iter().cloned().chain(named), spectrum);
+    let range = NormalRange::of(some.iter().filter_map(|at| normal.get(at)));
+    let mut nearest: Nearest = BTreeMap::new();
     for &at in &anomalous {
-        let of_clip = own.get(&At::of(&clips[at]));
-        let of_normal = nearest_at(&clips[at]).and_then(|at| normal.get(&at));
-        clips[at].difference = of_clip.zip(of_normal).map(|(clip, normal)| clip.minus(normal));
+        let Some(of_clip) = own.get(&At::of(&clips[at])) else { continue };
+        // Where a score names no reference, the one that sounds most alike.
+        let by_sound =
+            || some.iter().min_by(|a, b| of_clip.closer(normal.get(a), normal.get(b))).cloned();
+        let Some(closest) = nearest_by_score(&clips[at]).or_else(by_sound) else { continue };
+        clips[at].difference =
+            normal.get(&closest).map(|normal| of_clip.against(normal, range.as_ref()));
+        nearest.insert(at, closest);
     }
-    hear_leaders(&run, &references, rate, clips);
+    hear_leaders(&run, &references, &nearest, rate, clips);
     missing(clips, &anomalous, |at| own.contains_key(&At::of(&clips[at])))
 }
+
+/// By clip: the normal clip it is compared with.
+type Nearest = BTreeMap<usize, At>;
 
 /// Reads the sound of the furthest clip of each kind, and of the normal clip closest to it.
 fn hear_leaders(
     run: &Recordings<'_>,
     references: &Recordings<'_>,
+    nearest: &Nearest,
     rate: u32,
     clips: &mut [ReportClip<'_>],
 ) {
-    let leaders: Vec<usize> =
-        kinds::of(clips).iter().take(MOST_KINDS).map(|kind| kind.leader()).collect();
+    let leaders: Vec<usize> = kinds::of(clips).iter().take(MOST_KINDS).map(Kind::leader).collect();
     let keep = |samples: &[f32]| samples.to_vec();
     let own = run.read(leaders.iter().map(|&at| At::of(&clips[at])), keep);
-    let normal = references.read(leaders.iter().filter_map(|&at| nearest_at(&clips[at])), keep);
+    let normal = references.read(leaders.iter().filter_map(|at| nearest.get(at).cloned()), keep);
     let mut samples_before = 0;
     for at in leaders {
         let Some(samples) = own.get(&At::of(&clips[at])) else { continue };
-        let other = nearest_at(&clips[at]).and_then(|at| normal.get(&at).cloned());
+        let other = nearest.get(&at).and_then(|at| normal.get(at).cloned());
         let both = samples.len() + other.as_ref().map_or(0, Vec::len);
         if !is_heard(samples_before, both) {
             break;
@@ -65,9 +80,16 @@ fn hear_leaders(
             sample_rate: rate,
             samples: samples.clone(),
             nearest: other,
-            nearest_label: nearest(&clips[at]).map(|reference| reference.source.clone()),
+            nearest_label: nearest.get(&at).map(|at| at.path.clone()),
         });
     }
+}
+
+/// References that show how much normal clips vary, spread over all of them.
+fn some_references(machine: &Machine) -> impl Iterator<Item = At> {
+    let references = machine.model().references().provenance();
+    let step = references.len().div_ceil(MOST_REFERENCES).max(1);
+    references.iter().step_by(step).map(At::of_reference)
 }
 
 /// Whether there is room for more sound; the first kind is always heard, however long its clips.
@@ -75,13 +97,10 @@ pub(crate) fn is_heard(samples_before: usize, samples: usize) -> bool {
     samples_before == 0 || samples_before + samples <= MOST_SAMPLES
 }
 
-/// The reference closest in the band that differs most.
-fn nearest(clip: &ClipRecord) -> Option<&Provenance> {
-    clip.explanation.as_ref()?.bands.first()?.reference.as_ref()
-}
-
-fn nearest_at(clip: &ClipRecord) -> Option<At> {
-    nearest(clip).map(At::of_reference)
+/// The reference closest in the band that differs most, where clips are compared with references.
+fn nearest_by_score(clip: &ClipRecord) -> Option<At> {
+    let reference = clip.explanation.as_ref()?.bands.first()?.reference.as_ref()?;
+    Some(At::of_reference(reference))
 }
 
 /// Sentences on clips that cannot be read again.

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use crate::{
     ReportClip, State,
+    difference::Band,
     kinds::Kind,
     page::{Page, Threshold},
     sections::quality::MOST_TO_HEAR,
@@ -55,7 +56,7 @@ fn facts<'a>(page: &'a Page<'_>) -> Facts<'a> {
 fn kind_facts(page: &Page<'_>, kind: &Kind) -> Value {
     let difference = page.input.clips[kind.leader()].difference.as_ref();
     let bands = difference.map(|difference| {
-        let band = |(hertz, decibels): &(std::ops::Range<f64>, f64)| json!({ "hertz": hertz, "decibels": decibels });
+        let band = |band: &Band| json!({ "hertz": band.hertz, "decibels": band.decibels, "normal": band.normal });
         difference.bands().iter().map(band).collect::<Vec<Value>>()
     });
     json!({

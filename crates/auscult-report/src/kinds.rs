@@ -1,6 +1,6 @@
 //! Anomalies that resemble each other are one kind: one card with a count, not ten copies.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
 use auscult::Verdict;
 
@@ -19,7 +19,7 @@ pub(crate) const MOST_KINDS: usize = 6;
 /// Differences at least this alike are one kind: 1 is the same shape, 0 nothing in common.
 const ALIKE: f64 = 0.7;
 
-/// The kinds among anomalous clips: the one with the furthest clip first.
+/// The kinds among anomalous clips: the one with most clips first, and of equal ones the one with the furthest clip.
 ///
 /// A clip joins the first kind whose furthest clip it resembles: in the third octaves that are louder or quieter, or,
 /// where those are not known or nothing is louder, in the band that differs most.
@@ -34,6 +34,8 @@ pub(crate) fn of(clips: &[ReportClip<'_>]) -> Vec<Kind> {
             None => kinds.push(Kind { clips: vec![at] }),
         }
     }
+    // Sorting is stable: what is equally frequent stays in the order of its scores.
+    kinds.sort_by_key(|kind| Reverse(kind.clips.len()));
     kinds
 }
 
@@ -73,6 +75,12 @@ impl Kind {
         &self.clips
     }
 
+    /// The same in as few words as say something.
+    pub(crate) fn short_name(&self, clips: &[ReportClip<'_>]) -> String {
+        let name = self.name(clips);
+        name.split_once("; ").map_or(name.clone(), |(first, _)| first.to_owned())
+    }
+
     /// What it is in words of the machine: decibels and hertz, beats, or else the band that differs.
     pub(crate) fn name(&self, clips: &[ReportClip<'_>]) -> String {
         what_differs(&clips[self.leader()])
@@ -107,12 +115,13 @@ mod tests {
             .enumerate()
             .map(|(at, noise)| (at as f32 * step).sin() * level + noise)
             .collect();
-        let difference = ThirdOctaves::of(&tone, 16_000).minus(&ThirdOctaves::of(&noise, 16_000));
+        let difference =
+            ThirdOctaves::of(&tone, 16_000).against(&ThirdOctaves::of(&noise, 16_000), None);
         ReportClip { difference: Some(difference), ..clip_with(score, Verdict::Anomalous) }
     }
 
     #[test]
-    fn one_kind_for_each_way_to_differ_and_the_furthest_first() {
+    fn one_kind_for_each_way_to_differ_and_the_frequent_first() {
         let clips = [
             clip(2.0, 1_000.0, 0.1),
             clip_with(0.5, Verdict::Normal),

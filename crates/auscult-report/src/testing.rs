@@ -87,7 +87,7 @@ pub(crate) fn sample_with(front_end: &FrontEndSettings) -> Sample {
                 ..ClipRecord::of(label, 0.0, ClipCondition::Usable)
             };
             let octaves = ThirdOctaves::of(&samples, 16_000);
-            let difference = octaves.minus(&ThirdOctaves::of(&hum(0), 16_000));
+            let difference = octaves.against(&ThirdOctaves::of(&hum(0), 16_000), None);
             let sound = (scored.verdict == Verdict::Anomalous).then(|| ReportSound {
                 sample_rate: 16_000,
                 samples,

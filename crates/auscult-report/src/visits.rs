@@ -196,9 +196,9 @@ fn shown(unix_seconds: f64, form: &str) -> String {
         .map_or_else(|| "an unknown time".to_owned(), |time| time.strftime(form).to_string())
 }
 
-/// `3 Jun 2026`.
-pub(crate) fn day(unix_seconds: f64) -> String {
-    shown(unix_seconds, "%-d %b %Y")
+/// `3 Jun`; the year stands above the page.
+fn day(unix_seconds: f64) -> String {
+    shown(unix_seconds, "%-d %b")
 }
 
 /// `14:22`.
@@ -246,7 +246,7 @@ mod tests {
         let visits = Visits::of(&clips);
         assert_eq!(visits.order, [2, 3, 4, 0, 1]);
         let named: Vec<&str> = visits.visits.iter().map(|visit| visit.name.as_str()).collect();
-        assert_eq!(named, ["3 Jun 2026", "4 Jun 2026"]);
+        assert_eq!(named, ["3 Jun", "4 Jun"]);
         let places: Vec<f64> = visits.order.iter().map(|&at| visits.place(at)).collect();
         assert!(places.is_sorted() && places[0] > 0.0 && places[4] < 1.0, "{places:?}");
         assert!(places[2] - places[1] > 3.0 * (places[1] - places[0]), "50 s and 10 s: {places:?}");
@@ -259,7 +259,7 @@ mod tests {
         let clips = [0.0, 5.0, 7_200.0, 7_205.0]
             .map(|after| clip("a.wav", Some((after, TimeOrigin::Manifest))));
         let visits = Visits::of(&clips);
-        assert_eq!(visits.visits[1].name, "3 Jun 2026, 14:00");
+        assert_eq!(visits.visits[1].name, "3 Jun, 14:00");
     }
 
     #[test]

@@ -9,15 +9,15 @@ use super::ScoringArguments;
 #[derive(Debug, Args)]
 #[command(mut_arg("model", unless_machines), mut_arg("paths", unless_machines))]
 #[command(after_help = "\
-The page answers in its first screen: is the machine well, since when, what differs, how sure is that,
-and what to do. It needs no network, prints well, and has the sound of at most six kinds of anomalies in
-it, each beside its closest normal clip if that is still where it was.
+The page answers in its first screen: is the machine well, since when, what differs, how sure is
+that, and what to do. It needs no network, prints well, and has the sound of at most six kinds of
+anomalies in it, each beside its closest normal clip if that is still where it was.
 
 Examples:
   auscult report pump.auscult today/ -o today.html
   auscult report pump.auscult today/ -o today.html --title \"Pump 3, hall 2\"
   auscult report pump.auscult today/ --json today.json          the same facts for a program
-  auscult report --machine pump.auscult pump/ --machine fan.auscult fan/ -o hall.html   several, worst first")]
+  auscult report --machine pump.auscult pump/ --machine fan.auscult fan/ -o hall.html   the worst first")]
 pub(crate) struct ReportArguments {
     #[command(flatten)]
     pub(crate) scoring: ScoringArguments,
@@ -39,12 +39,12 @@ pub(crate) struct ReportArguments {
     pub(crate) title: Option<String>,
 }
 
-/// With `--machine`, models and recordings are given there.
+/// With `--machine`, models and recordings are given there, and these are not looked at.
 fn unless_machines(arg: Arg) -> Arg {
     arg.required(false).required_unless_present(MACHINE).conflicts_with(MACHINE).default_value_if(
         MACHINE,
         ArgPredicate::IsPresent,
-        "",
+        "-",
     )
 }
 

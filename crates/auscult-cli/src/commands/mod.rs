@@ -50,5 +50,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
             context.printer.text(&String::from_utf8_lossy(&script))?;
             Ok(Outcome::Done)
         }
+        Command::Man { folder } => {
+            std::fs::create_dir_all(&folder)?;
+            clap_mangen::generate_to(Arguments::command(), folder)?;
+            Ok(Outcome::Done)
+        }
     }
 }

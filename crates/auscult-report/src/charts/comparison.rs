@@ -16,7 +16,7 @@ use super::{PANEL_WIDTH, close, score_range::signed, spectrogram::Panel};
 use crate::{
     ReportSound,
     bands::measure,
-    difference::{Difference, NOTABLE_DECIBELS, Part, signed_decibels},
+    difference::{Band, Difference, NOTABLE_DECIBELS, Part, signed_decibels},
     spectrum::Spectrogram,
     text::{hertz, times},
 };
@@ -115,9 +115,11 @@ impl Comparison<'_> {
         } else {
             format!("Against the closest normal clip: {}.", parts.join("; "))
         };
+        let has_range = difference.bands().iter().any(|band| band.normal.is_some());
+        let shaded = if has_range { "; shaded: normal clips" } else { "" };
         let id = format!("{}-difference", self.id);
         let title = format!("Levels of {} against the closest normal clip", self.label);
-        writeln!(out, "<figure><figcaption>Louder or quieter</figcaption>")?;
+        writeln!(out, "<figure><figcaption>Louder or quieter{shaded}</figcaption>")?;
         let size = (PANEL_WIDTH, HEIGHT);
         Picture { id: &id, role: "img", size, title: &title, details: &details }.open(out)?;
         write_bars(out, difference)?;
@@ -134,9 +136,10 @@ const FREQUENCIES: [f64; 10] = [50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2
 
 fn write_bars(out: &mut Formatter<'_>, difference: &Difference) -> fmt::Result {
     let bands = difference.bands();
-    let (Some((first, _)), Some((last, _))) = (bands.first(), bands.last()) else { return Ok(()) };
+    let (Some(first), Some(last)) = (bands.first(), bands.last()) else { return Ok(()) };
+    let (first, last) = (&first.hertz, &last.hertz);
     let largest =
-        bands.iter().map(|(_, decibels)| decibels.abs()).fold(SMALLEST_RANGE, f64::max) * 1.08;
+        bands.iter().map(|band| band.decibels.abs()).fold(SMALLEST_RANGE, f64::max) * 1.08;
     let levels = Scale::linear((-largest, largest), (BOTTOM, TOP));
     let frequency = Scale::new(Spacing::Logarithmic, (first.start, last.end), (FROM, TO));
     for value in levels.ticks(6) {
@@ -144,18 +147,14 @@ fn write_bars(out: &mut Formatter<'_>, difference: &Difference) -> fmt::Result {
         line(out, "grid", (FROM, y), (TO, y))?;
         text(out, "tick end", (FROM - 5.0, y + 4.0), &signed(value))?;
     }
-    for (band, decibels) in bands {
-        let (left, right) = (frequency.place(band.start), frequency.place(band.end));
-        let (zero, end) = (levels.place(0.0), levels.place(*decibels));
+    for Band { hertz, decibels, normal } in bands {
+        let across = (frequency.place(hertz.start), frequency.place(hertz.end));
+        if let Some((low, high)) = normal {
+            write_bar(out, "normal-range", across, (levels.place(*high), levels.place(*low)), "")?;
+        }
         let class = if *decibels >= 0.0 { "louder" } else { "quieter" };
-        let place = format_args!(
-            "x=\"{left:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"",
-            zero.min(end),
-            (right - left - 1.0).max(0.6),
-            (end - zero).abs().max(0.6)
-        );
-        let title = format!("{}: {}", hertz(band), signed_decibels(*decibels));
-        shape(out, "rect", class, place, &title)?;
+        let title = format!("{}: {}", self::hertz(hertz), signed_decibels(*decibels));
+        write_bar(out, class, across, (levels.place(0.0), levels.place(*decibels)), &title)?;
     }
     line(out, "axis", (FROM, levels.place(0.0)), (TO, levels.place(0.0)))?;
     for value in FREQUENCIES.into_iter().filter(|value| (first.start..last.end).contains(value)) {
@@ -164,6 +163,24 @@ fn write_bars(out: &mut Formatter<'_>, difference: &Difference) -> fmt::Result {
     }
     text(out, "name start", (2.0, TOP - 8.0), "dB")?;
     text(out, "name end", (TO, HEIGHT - 4.0), "Hz")
+}
+
+fn write_bar(
+    out: &mut Formatter<'_>,
+    class: &str,
+    (left, right): (f64, f64),
+    (a, b): (f64, f64),
+    title: &str,
+) -> fmt::Result {
+    let inset = if class == "normal-range" { 0.0 } else { (right - left) * 0.18 };
+    let place = format_args!(
+        "x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"",
+        left + inset,
+        a.min(b),
+        (right - left - 2.0 * inset).max(0.6),
+        (a - b).abs().max(0.6)
+    );
+    shape(out, "rect", class, place, title)
 }
 
 /// A band that differs.
@@ -256,7 +273,7 @@ mod tests {
             let octaves = ThirdOctaves::of(&samples, 8_000);
             let sound =
                 ReportSound { sample_rate: 8_000, samples, nearest: None, nearest_label: None };
-            let svg = comparison(&sound, Some(&octaves.minus(&octaves)), None);
+            let svg = comparison(&sound, Some(&octaves.against(&octaves, None)), None);
             assert_eq!(svg.matches("<image ").count(), 1);
             assert_well_formed(&svg);
         }

@@ -151,7 +151,7 @@ impl HeatMap<'_> {
         }
         writeln!(
             out,
-            "<svg x=\"0\" y=\"{top:.1}\" width=\"100%\" style=\"height:{:.1}px\" viewBox=\"0 0 {columns} {rows}\" \
+            "<svg x=\"0\" y=\"{top:.1}\" width=\"100%\" height=\"{:.1}\" viewBox=\"0 0 {columns} {rows}\" \
              preserveAspectRatio=\"none\">",
             height * rows as f64
         )?;

@@ -178,7 +178,10 @@ mod tests {
 
     fn histogram(calibration: &[f64], clips: &[ReportClip<'_>], threshold: Option<f64>) -> String {
         let clip_scores = clips.iter().filter_map(ReportClip::score);
-        let range = ScoreRange::of(calibration.iter().copied().chain(clip_scores).chain(threshold));
+        let range = ScoreRange::of(
+            calibration.iter().copied().chain(clip_scores).chain(threshold),
+            [].into_iter(),
+        );
         let thresholds = [Threshold {
             domain: None,
             value: threshold,
@@ -192,7 +195,7 @@ mod tests {
     #[test]
     fn bars_hold_every_score_once() {
         let scores: Vec<f64> = (0..57).map(f64::from).collect();
-        let scale = ScoreRange::of(scores.iter().copied()).scale((0.0, 1.0));
+        let scale = ScoreRange::of(scores.iter().copied(), [].into_iter()).scale((0.0, 1.0));
         let bars = bars(&scores, &scale);
         assert_eq!(bars.iter().map(|bar| bar.count).sum::<usize>(), 57);
         assert_eq!(bars.len(), 16);

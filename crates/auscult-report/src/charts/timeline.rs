@@ -35,9 +35,19 @@ const UNSCORED_AT: f64 = 258.0;
 const AXIS_AT: f64 = 270.0;
 const HEIGHT: f64 = 290.0;
 
-/// Visits narrower than this share have no name in the picture; narrower than the second one, only on wide screens.
-const ROOM_FOR_NAME: f64 = 0.09;
-const ROOM_ON_PHONE: f64 = 0.26;
+/// About how wide a letter is, and the plot on a phone and on a desk, in pixels.
+const LETTER: f64 = 7.4;
+const PLOT_WIDTHS: [f64; 2] = [270.0, 860.0];
+
+/// The class of a label in a visit of this share of the width: shown everywhere, on wide screens only, or not at all.
+fn label_class(base: &str, label: &str, share: f64) -> Option<String> {
+    let needed = label.chars().count() as f64 * LETTER;
+    match PLOT_WIDTHS.map(|width| width * share >= needed) {
+        [true, _] => Some(base.to_owned()),
+        [_, true] => Some(format!("{base} wide")),
+        _ => None,
+    }
+}
 
 impl Display for Timeline<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
@@ -109,17 +119,11 @@ impl Timeline<'_> {
         let Visits { visits, order, origin, .. } = &self.page.visits;
         for Visit { clips, name, place } in visits {
             let width = place.end - place.start;
-            let moment = |position: usize| self.page.moment(order[position]);
-            let (first, last) = (moment(clips.start), moment(clips.end - 1));
+            let [first, last] = [clips.start, clips.end - 1].map(|at| self.page.moment(order[at]));
             let title = format!("{name}: {first} to {last}");
             fluid::rect(out, "visit", (place.start, width), (TOP, AXIS_AT - TOP), &title)?;
-            if width < ROOM_FOR_NAME {
-                continue;
-            }
-            let class =
-                if width < ROOM_ON_PHONE { "visit-name start wide" } else { "visit-name start" };
-            if !name.is_empty() {
-                fluid::text(out, class, (place.start, NAMES_AT), 0.0, name)?;
+            if let Some(class) = label_class("visit-name start", name, width) {
+                fluid::text(out, &class, (place.start, NAMES_AT), 0.0, name)?;
             }
             let short = |position: usize| match (
                 origin,
@@ -128,11 +132,13 @@ impl Timeline<'_> {
                 (Some(_), Some(time)) => crate::visits::clock(time.unix_seconds),
                 _ => (order[position] + 1).to_string(),
             };
-            let class = if width < ROOM_ON_PHONE { "tick start wide" } else { "tick start" };
-            fluid::text(out, class, (place.start, AXIS_AT + 15.0), 0.0, &short(clips.start))?;
-            if width >= 2.0 * ROOM_FOR_NAME && clips.len() > 1 {
-                let class = class.replace("start", "end");
-                fluid::text(out, &class, (place.end, AXIS_AT + 15.0), 0.0, &short(clips.end - 1))?;
+            let (first, last) = (short(clips.start), short(clips.end - 1));
+            if let Some(class) = label_class("tick start", &first, width) {
+                fluid::text(out, &class, (place.start, AXIS_AT + 15.0), 0.0, &first)?;
+            }
+            let has_both = clips.len() > 1 && first != last;
+            if let Some(class) = label_class("tick end", &last, width / 2.2).filter(|_| has_both) {
+                fluid::text(out, &class, (place.end, AXIS_AT + 15.0), 0.0, &last)?;
             }
         }
         fluid::line(out, "axis", (0.0, AXIS_AT), (1.0, AXIS_AT))
@@ -149,13 +155,10 @@ impl Timeline<'_> {
             let raised = self.page.moment(visits.order[alarm.start]);
             let title = format!("alarm, raised at {raised}");
             fluid::rect(out, "alarm-span", (from, to - from), (TOP, AXIS_AT - TOP), &title)?;
-            // Towards the side with more room.
-            let (class, x, moved) = if from > 0.6 {
-                ("alarm-name end", from, -5.0)
-            } else {
-                ("alarm-name start", from, 5.0)
-            };
-            fluid::text(out, class, (x, TOP + 14.0), moved, "\u{25b2} alarm")?;
+            // In the row below the scores, towards the side with more room.
+            let (class, moved) =
+                if from > 0.8 { ("alarm-name end", -5.0) } else { ("alarm-name start", 5.0) };
+            fluid::text(out, class, (from, AXIS_AT - 5.0), moved, "\u{25b2} alarm")?;
         }
         Ok(())
     }

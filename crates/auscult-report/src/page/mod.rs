@@ -48,13 +48,16 @@ pub(crate) struct Page<'a> {
 impl<'a> Page<'a> {
     pub(crate) fn new(input: &'a Report<'a>) -> Self {
         let thresholds = Threshold::all(input);
-        let values = thresholds.iter().filter_map(|threshold| threshold.value);
-        let calibration = input.model.calibration().scores().iter().copied();
+        let values = || thresholds.iter().filter_map(|threshold| threshold.value);
+        let calibration = || input.model.calibration().scores().iter().copied();
         let scores = input.clips.iter().filter_map(ReportClip::score);
         let visits = Visits::of(&input.clips);
         Self {
             input,
-            range: ScoreRange::of(calibration.chain(scores).chain(values)),
+            range: ScoreRange::of(
+                calibration().chain(scores).chain(values()),
+                calibration().chain(values()),
+            ),
             thresholds,
             health: Health::of(input, &visits),
             visits,

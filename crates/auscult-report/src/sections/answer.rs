@@ -144,7 +144,7 @@ fn what_differs(page: &Page<'_>) -> String {
         return "Nothing.".to_owned();
     }
     let name = |(index, kind): (usize, &Kind)| {
-        let words = kind.name(&page.input.clips);
+        let words = kind.short_name(&page.input.clips);
         let link = page.id(&format!("kind-{}", index + 1));
         format!(
             "<a href=\"#{link}\">{}</a> ({})",
@@ -154,7 +154,7 @@ fn what_differs(page: &Page<'_>) -> String {
     };
     let mut words: Vec<String> = kinds.iter().enumerate().take(MOST_NAMED).map(name).collect();
     if kinds.len() > MOST_NAMED {
-        words.push(format!("{} more", plural(kinds.len() - MOST_NAMED, "kind")));
+        words.push(format!("{} more kinds", kinds.len() - MOST_NAMED));
     }
     let chance =
         if page.health.why == Why::Well { " No more clips than chance makes." } else { "" };
@@ -175,7 +175,7 @@ pub(crate) fn in_short(page: &Page<'_>) -> String {
             } else {
                 String::new()
             };
-            format!("{}{more}", kind.name(&page.input.clips))
+            format!("{}{more}", kind.short_name(&page.input.clips))
         }
         _ => "Nothing unusual.".to_owned(),
     }
@@ -186,7 +186,8 @@ fn how_sure(page: &Page<'_>) -> String {
     let counts = Counts::of(page);
     let calibration = page.calibration_scores();
     let mut sentences: Vec<String> = Vec::new();
-    let furthest = page.kinds.first().and_then(|kind| page.input.clips[kind.leader()].score());
+    let scores = page.kinds.iter().filter_map(|kind| page.input.clips[kind.leader()].score());
+    let furthest = scores.max_by(f64::total_cmp);
     if let Some(furthest) = furthest.filter(|_| !calibration.is_empty()) {
         let visits = page.reference_visits();
         let from = if visits > 1 { format!(" from {visits} visits") } else { String::new() };
@@ -233,7 +234,7 @@ fn what_to_do(page: &Page<'_>) -> String {
         Some(kind) if page.input.clips[kind.leader()].sound.is_some() => {
             let link = page.id("kind-1");
             format!(
-                "<a href=\"#{link}\">Listen</a> to the furthest clip beside its closest normal one"
+                "<a href=\"#{link}\">Listen</a> to the clips below, each beside its closest normal one"
             )
         }
         _ => "Listen to the clips that do not sound normal".to_owned(),

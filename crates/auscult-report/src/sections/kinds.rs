@@ -114,6 +114,10 @@ fn write_modulation(
     (clip, sound): (&ReportClip<'_>, &ReportSound),
 ) -> fmt::Result {
     let id = format!("{id}-modulation");
+    let reasons = clip.explanation.as_ref().map(|explanation| explanation.bands.as_slice());
+    if reasons.unwrap_or_default().first().is_none_or(|band| band.modulations.is_empty()) {
+        return Ok(());
+    }
     let Some(chart) = ModulationMap::of((&id, &clip.path), sound, clip.explanation.as_ref()) else {
         return Ok(());
     };
@@ -131,7 +135,8 @@ fn write_players(
     (id, clip): (&str, &ReportClip<'_>),
     sound: &ReportSound,
 ) -> fmt::Result {
-    let label = format!("Hear {} and its closest normal clip", clip.name());
+    let other = if sound.nearest.is_some() { " and its closest normal clip" } else { "" };
+    let label = format!("Hear {}{other}", clip.name());
     writeln!(
         out,
         "<div class=\"player\" id=\"{id}-player\" aria-label=\"{}\" role=\"group\">",

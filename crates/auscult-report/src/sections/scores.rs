@@ -34,7 +34,19 @@ pub(crate) fn write_timeline(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::R
         Timeline { page }
     )?;
     write_verdict_legend(out, page)?;
-    writeln!(out, "</figure>\n<p class=\"quiet\">{}</p>\n</section>", times_known(page))
+    let beyond = page
+        .input
+        .clips
+        .iter()
+        .filter_map(crate::ReportClip::score)
+        .filter(|&score| page.range.is_beyond(score));
+    let beyond = match beyond.count() {
+        0 => String::new(),
+        some => {
+            format!(" {} beyond the scale are drawn at its top.", auscult::plural(some, "clip"))
+        }
+    };
+    writeln!(out, "</figure>\n<p class=\"quiet\">{}{beyond}</p>\n</section>", times_known(page))
 }
 
 fn alarm_rule(page: &Page<'_>) -> String {
