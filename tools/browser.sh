@@ -28,10 +28,10 @@ cargo build --locked --quiet --workspace --examples --bins
 auscult() { "$target/debug/auscult" "$@"; }
 auscult demo --out "$work/demo" >/dev/null
 cp "$work/demo/report.html" "$pages/demo.html"
-rm -rf "$work/hall"
-auscult synth --out "$work/hall" --layout visits --machine fan pump --train 20 0 --test 5 0 --visits 5 --seconds 2 >/dev/null
+rm -rf "$work/hall" "$work/many"
+auscult synth --out "$work/hall" --layout visits --machine fan --machine pump --train 30 0 --test 5 0 --visits 6 --seconds 4 --severity 1 >/dev/null
 for machine in fan pump; do
-    auscult fit "$work/hall/$machine/normal" -o "$work/hall/$machine.auscult" --preset fast --clip-seconds 2 >/dev/null 2>&1
+    auscult fit "$work/hall/$machine/normal" -o "$work/hall/$machine.auscult" --preset fast --clip-seconds 4 >/dev/null 2>&1
 done
 auscult report --machine "$work/hall/fan.auscult" "$work/hall/fan/normal" \
     --machine "$work/hall/pump.auscult" "$work/hall/pump/check" -o "$pages/hall.html" --title "Hall 2" 2>/dev/null

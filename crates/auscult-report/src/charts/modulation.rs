@@ -32,12 +32,12 @@ pub(crate) struct ModulationMap<'a> {
     growth: Vec<f64>,
 }
 
-const WIDTH: f64 = 520.0;
+const WIDTH: f64 = 360.0;
 const TOP: f64 = 8.0;
 const BOTTOM: f64 = 200.0;
 const HEIGHT: f64 = 240.0;
 const FROM: f64 = 104.0;
-const TO: f64 = 505.0;
+const TO: f64 = 350.0;
 
 /// The brightest colour: ten times the normal modulation.
 const SPAN_DECIBELS: f64 = 20.0;

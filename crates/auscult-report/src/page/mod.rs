@@ -77,6 +77,17 @@ impl<'a> Page<'a> {
         format!("{}{place}", self.prefix)
     }
 
+    /// The start of a section and its heading. Where several machines share a page, only machines are landmarks.
+    pub(crate) fn section(&self, place: &str, title: &str) -> String {
+        let id = self.id(place);
+        let label = if self.prefix.is_empty() {
+            format!(" aria-labelledby=\"{id}\"")
+        } else {
+            String::new()
+        };
+        format!("<section{label}>\n<h2 id=\"{id}\">{title}</h2>\n")
+    }
+
     /// When a clip was recorded, in words, or else which one it is.
     pub(crate) fn moment(&self, clip: usize) -> String {
         self.visits.moment(&self.input.clips, clip)

@@ -41,7 +41,11 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     }
     writeln!(out, "</dl>\n</section>")?;
     if !page.input.notes.is_empty() {
-        writeln!(out, "<section class=\"notes\" aria-label=\"Notes\">\n<h2>Notes</h2>\n<ul>")?;
+        let title = Escaped(page.input.title);
+        writeln!(
+            out,
+            "<section class=\"notes\" aria-label=\"Notes on {title}\">\n<h2>Notes</h2>\n<ul>"
+        )?;
         for note in &page.input.notes {
             writeln!(out, "<li>{}</li>", Escaped(note))?;
         }

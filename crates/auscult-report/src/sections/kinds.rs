@@ -19,8 +19,7 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     if page.kinds.is_empty() {
         return Ok(());
     }
-    let id = page.id("kinds");
-    writeln!(out, "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">What differs</h2>")?;
+    out.write_str(&page.section("kinds", "What differs"))?;
     let (shown, rest) = page.kinds.split_at(page.kinds.len().min(MOST_KINDS));
     for (index, kind) in shown.iter().enumerate() {
         write_card(out, page, index + 1, kind)?;

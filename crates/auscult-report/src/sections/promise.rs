@@ -8,10 +8,11 @@ use auscult_page::{Escaped, number};
 use crate::page::{Page, Threshold};
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
-    let (model, id) = (page.input.model, page.id("promise"));
+    let model = page.input.model;
+    let section = page.section("promise", "What is promised");
     write!(
         out,
-        "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">What is promised</h2>\n<ul>\n\
+        "{section}<ul>\n\
          <li>{}</li>\n\
          {}\
          <li>{}</li>\n\

@@ -16,11 +16,11 @@ pub(crate) const MOST_TO_HEAR: usize = 10;
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let clips = &page.input.clips;
     let remarks: Vec<Vec<(&str, String)>> = clips.iter().map(ReportClip::remarks_in_full).collect();
-    let (fine, id) =
-        (remarks.iter().filter(|remarks| remarks.is_empty()).count(), page.id("quality"));
+    let fine = remarks.iter().filter(|remarks| remarks.is_empty()).count();
+    let section = page.section("quality", "Input quality");
     write!(
         out,
-        "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">Input quality</h2>\n\
+        "{section}\
          <p>{fine} of {} have nothing to remark on.</p>\n",
         plural(clips.len(), "clip")
     )?;
@@ -144,8 +144,9 @@ fn write_table(
         "<details>\n<summary>Every clip</summary>\n\
          <p>Mains lines: share of the energy at multiples of 50 or 60 Hz. Ends at: where the spectrum is cut \
          off, if it is.</p>\n\
-         <div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Input quality of every clip\">\n\
-         <table>\n<thead><tr><th scope=\"col\" class=\"number\">#</th>"
+         <div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Input quality of every clip of {}\">\n\
+         <table>\n<thead><tr><th scope=\"col\" class=\"number\">#</th>",
+        Escaped(page.input.title)
     )?;
     for (index, column) in COLUMNS.iter().enumerate() {
         let class = if index + 1 < COLUMNS.len() { " class=\"number\"" } else { "" };

@@ -25,10 +25,10 @@ pub(crate) fn write_timeline(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::R
     } else {
         "How badly the network reproduces each clip: higher is worse."
     };
-    let id = page.id("scores");
+    let section = page.section("scores", "Over time");
     write!(
         out,
-        "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">Over time</h2>\n\
+        "{section}\
          <p>{what} A clip above the threshold is called anomalous; {}.</p>\n<figure>\n{}",
         alarm_rule(page),
         Timeline { page }
@@ -89,7 +89,8 @@ fn write_verdict_legend(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result
 }
 
 fn write_histogram(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
-    let (calibration, id) = (page.calibration_scores(), page.id("normal"));
+    let calibration = page.calibration_scores();
+    let section = page.section("normal", "Against normal clips");
     let left_out = if page.compares() {
         "when they are left out of the memory"
     } else {
@@ -97,7 +98,7 @@ fn write_histogram(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     };
     write!(
         out,
-        "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">Against normal clips</h2>\n\
+        "{section}\
          <p>Bars: how normal clips score {left_out}. Marks below them: \
          the clips of this report. Marks to the right of all bars are further from normal than any \
          normal clip was.</p>\n"
@@ -122,12 +123,13 @@ fn write_histogram(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
 }
 
 fn write_heat_map(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
-    let (beam, id) = (page.input.model.detector().beam(), page.id("bands"));
+    let beam = page.input.model.detector().beam();
+    let section = page.section("bands", "Where the clips differ");
     let [measure, five] =
         if page.compares() { ["distance to the memory", "as far"] } else { ["error", "the error"] };
     write!(
         out,
-        "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">Where the clips differ</h2>\n\
+        "{section}\
          <p>Every band of every clip against what unseen normal clips have in that band: 1\u{d7} is \
          their median {measure}, 5\u{d7} is five times {five}.</p>\n"
     )?;

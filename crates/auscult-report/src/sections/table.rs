@@ -18,10 +18,10 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let has_truth = page.input.clips.iter().any(|clip| clip.truth.is_some());
     let truth = if has_truth { "<th scope=\"col\">Really is</th>" } else { "" };
     let time = if page.visits.origin.is_some() { "<th scope=\"col\">Time, UTC</th>" } else { "" };
-    let id = page.id("clips");
+    let section = page.section("clips", "All clips");
     write!(
         out,
-        "<section aria-labelledby=\"{id}\">\n<h2 id=\"{id}\">All clips</h2>\n\
+        "{section}\
          <p>The p-value is the share of normal clips that score at least as high; small is unusual. \
          Level is that of the whole clip against the middle reference.</p>\n\
          <div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Table of all clips of {}\">\n<table>\n\
