@@ -28,6 +28,12 @@ run_step "doctests" cargo test --locked --workspace --doc --quiet --features aus
 run_step "examples" tools/examples.sh
 run_step "pages in a browser" tools/browser.sh
 run_step "python package" tools/python.sh
+program="${CARGO_TARGET_DIR:-$PWD/target}/debug/auscult"
+run_step "the story" tools/story.sh --check
+run_step "links of the book" tools/book.py links
+run_step "options in the book" tools/book.py options "$program" --check
+run_step "commands of the book" tools/book.py run "$program"
+run_step "workflows" tools/workflows.sh
 
 # nextest counts what it skipped; these lines say what and why.
 printf '\ntests that did not run:\n'

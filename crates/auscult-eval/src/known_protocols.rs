@@ -6,16 +6,16 @@ use crate::{Error, Result, protocol::Protocol};
 
 /// Names and texts.
 const KNOWN: [(&str, &str); 10] = [
-    ("table-3", include_str!("../../../protocols/table-3.toml")),
-    ("table-5", include_str!("../../../protocols/table-5.toml")),
-    ("figure-windows", include_str!("../../../protocols/figure-windows.toml")),
-    ("figure-k", include_str!("../../../protocols/figure-k.toml")),
-    ("figure-mimii", include_str!("../../../protocols/figure-mimii.toml")),
-    ("diagnostics", include_str!("../../../protocols/diagnostics.toml")),
-    ("genrep", include_str!("../../../protocols/genrep.toml")),
-    ("baselines", include_str!("../../../protocols/baselines.toml")),
-    ("trained", include_str!("../../../protocols/trained.toml")),
-    ("my-folder", include_str!("../../../protocols/my-folder.toml")),
+    ("table-3", include_str!("../protocols/table-3.toml")),
+    ("table-5", include_str!("../protocols/table-5.toml")),
+    ("figure-windows", include_str!("../protocols/figure-windows.toml")),
+    ("figure-k", include_str!("../protocols/figure-k.toml")),
+    ("figure-mimii", include_str!("../protocols/figure-mimii.toml")),
+    ("diagnostics", include_str!("../protocols/diagnostics.toml")),
+    ("genrep", include_str!("../protocols/genrep.toml")),
+    ("baselines", include_str!("../protocols/baselines.toml")),
+    ("trained", include_str!("../protocols/trained.toml")),
+    ("my-folder", include_str!("../protocols/my-folder.toml")),
 ];
 
 impl Protocol {

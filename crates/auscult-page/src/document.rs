@@ -7,7 +7,7 @@ use crate::Escaped;
 /// The style of every page: light, dark and on paper. Charts use its first part.
 pub const STYLE: &str = concat!(include_str!("chart.css"), include_str!("document.css"));
 
-/// A page cannot load anything, and no script runs in it, whatever a file is called.
+/// A page cannot load anything, and no script runs in it but its own, whatever a file is called.
 const POLICY: &str =
     "default-src 'none'; style-src 'unsafe-inline'; img-src data:; media-src data:";
 
@@ -18,6 +18,17 @@ pub struct Document<'a> {
     pub title: &'a str,
     /// Style of this page alone, after [`STYLE`]. It is not escaped.
     pub style: &'a str,
+    /// The one script that may run in it.
+    pub script: Option<Script<'a>>,
+}
+
+/// A script inside a page, at its end.
+#[derive(Debug, Clone, Copy)]
+pub struct Script<'a> {
+    /// Its text. It is not escaped.
+    pub source: &'a str,
+    /// The SHA-256 of the text in Base64: a browser runs this script and no other.
+    pub sha256: &'a str,
 }
 
 impl Document<'_> {
@@ -27,10 +38,12 @@ impl Document<'_> {
     ///
     /// Where `out` fails.
     pub fn open(&self, out: &mut impl Write) -> fmt::Result {
+        let script = self.script.map(|script| format!("; script-src 'sha256-{}'", script.sha256));
+        let script = script.unwrap_or_default();
         writeln!(
             out,
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}\">\n\
+             <meta http-equiv=\"Content-Security-Policy\" content=\"{POLICY}{script}\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n\
              <title>{}</title>\n<style>\n{STYLE}{}</style>\n</head>\n<body>",
@@ -45,6 +58,9 @@ impl Document<'_> {
     ///
     /// Where `out` fails.
     pub fn close(&self, out: &mut impl Write) -> fmt::Result {
+        if let Some(script) = self.script {
+            writeln!(out, "<script>{}</script>", script.source)?;
+        }
         out.write_str("</body>\n</html>\n")
     }
 }

@@ -16,7 +16,7 @@ mod line_chart;
 mod document;
 
 pub use self::{
-    document::{Document, STYLE},
+    document::{Document, STYLE, Script},
     line_chart::LineChart,
     scale::{Scale, Spacing},
     text::{Escaped, number, significant, tick},

@@ -1,10 +1,10 @@
-//! Writes the report of a made-up fan to the path given:
-//! `cargo run -p auscult-report --example sample_report -- report.html`
+//! Writes the report of a made-up fan, and one of the same fan with a moved microphone:
+//! `cargo run -p auscult-report --example sample_report -- report.html moved.html`
 
 use std::{env, f32::consts::TAU, fs, path::Path};
 
 use auscult::{ClipRecord, Learn, Listen, Machine, Sources, random::Random};
-use auscult_report::Report;
+use auscult_report::{Changed, Report};
 use auscult_testing::wav;
 
 const SAMPLE_RATE: u32 = 16_000;
@@ -26,9 +26,34 @@ enum Fault {
     Leak,
 }
 
+/// The visits of the page: a day, an hour, and what is wrong clip by clip.
+const VISITS: [(&str, u32, &[Fault]); 4] = [
+    ("2026-04-13", 9, &[Fault::None; 6]),
+    (
+        "2026-04-14",
+        9,
+        &[Fault::None, Fault::Knock, Fault::None, Fault::None, Fault::None, Fault::None],
+    ),
+    (
+        "2026-04-15",
+        9,
+        &[Fault::None, Fault::None, Fault::None, Fault::Whine, Fault::Whine, Fault::None],
+    ),
+    (
+        "2026-04-15",
+        14,
+        &[Fault::Whine, Fault::Leak, Fault::Whine, Fault::Whine, Fault::Slow, Fault::Whine],
+    ),
+];
+
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let path = env::args().nth(1).ok_or("say where to write the report: report.html")?;
-    let path = std::path::absolute(path)?;
+    let paths: Vec<String> = env::args().skip(1).collect();
+    let [page, changed_page] = &paths[..] else {
+        return Err(
+            "say where to write the report, and one of a moved microphone: a.html b.html".into()
+        );
+    };
+    let [page, changed_page] = [std::path::absolute(page)?, std::path::absolute(changed_page)?];
     let folder = tempfile::tempdir()?;
     // Recordings are named as they are found: by short paths.
     env::set_current_dir(&folder)?;
@@ -36,41 +61,58 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let day = 2 + seed / CLIPS_A_DAY;
         write(&format!("normal/2026-03-{day:02}/fan-{seed:03}.wav"), &fan(seed, Fault::None))?;
     }
-    let faults = [
-        (Fault::None, "normal"),
-        (Fault::None, "normal"),
-        (Fault::Whine, "bearing whine at 3.4 kHz"),
-        (Fault::None, "normal"),
-        (Fault::Knock, "knock, four times a second"),
-        (Fault::None, "normal"),
-        (Fault::None, "normal"),
-        (Fault::Slow, "slipping belt"),
-        (Fault::None, "normal"),
-        (Fault::Leak, "air leak"),
-        (Fault::None, "normal"),
-    ];
-    for (seed, (fault, _)) in (100..).zip(faults) {
-        write(&format!("2026-04-14/fan-{seed}.wav"), &fan(seed, fault))?;
+    let mut seed = 100;
+    for (day, hour, faults) in VISITS {
+        for (minute, fault) in faults.iter().enumerate() {
+            seed += 1;
+            let name = format!("fan_{day}_{hour:02}-{:02}-00_{}.wav", 2 * minute, fault.name());
+            write(&format!("check/{name}"), &fan(seed, *fault))?;
+            let moved: Vec<f32> =
+                fan(seed, Fault::None).iter().map(|sample| sample * 0.4).collect();
+            write(&format!("moved/{name}"), &moved)?;
+        }
     }
     let silence = vec![0.0; (SECONDS * f64::from(SAMPLE_RATE)) as usize];
-    write("2026-04-14/fan-microphone-off.wav", &silence)?;
+    write("check/fan_2026-04-15_14-20-00_microphone-off.wav", &silence)?;
 
     let machine = Machine::learn("normal", &Learn::default().with_clip_seconds(SECONDS))?;
-    let listen = Listen { explain: true, ..Listen::default() };
-    let records: Vec<ClipRecord> = machine
-        .listen_with(Sources::of(["2026-04-14"])?, &listen)?
-        .collect::<auscult::Result<_>>()?;
-    let truth = |record: &ClipRecord| {
-        let index = records.iter().position(|other| other.path() == record.path())?;
-        let known = faults.get(index).map(|(_, truth)| (*truth).to_owned());
-        Some(known.unwrap_or_else(|| "microphone unplugged".to_owned()))
-    };
-    let page = Report::new("Extractor fan 2, hall B", &machine, &records)
+    let title = "Extractor fan 2, hall B";
+    let records = listen(&machine, "check")?;
+    let report = Report::new(title, &machine, &records)
         .with_notes(["Skipped notes.txt: not a sound file.".to_owned()])
-        .with_truth(truth)
-        .render();
-    fs::write(&path, page)?;
+        .with_truth(|record| {
+            Some(record.path().rsplit('_').next()?.trim_end_matches(".wav").to_owned())
+        })
+        .written_at(1_776_261_900.0);
+    fs::write(&page, report.render())?;
+    let records = listen(&machine, "moved")?;
+    let changed = Changed {
+        test_level: 0.001,
+        differs: vec!["8 dB quieter from 20 Hz to 8 kHz".to_owned()],
+        next_step: "Check place and gain of the microphone, and the load of the machine. If it is confirmed \
+                    healthy, add this visit to the model."
+            .to_owned(),
+    };
+    let report = Report::new(title, &machine, &records).with_changed(Some(changed));
+    fs::write(&changed_page, report.render())?;
     Ok(())
+}
+
+fn listen(machine: &Machine, folder: &str) -> auscult::Result<Vec<ClipRecord>> {
+    let listen = Listen { explain: true, ..Listen::default() };
+    machine.listen_with(Sources::of([folder])?, &listen)?.collect()
+}
+
+impl Fault {
+    fn name(self) -> &'static str {
+        match self {
+            Self::None => "normal",
+            Self::Whine => "bearing-whine",
+            Self::Knock => "knock",
+            Self::Slow => "slipping-belt",
+            Self::Leak => "air-leak",
+        }
+    }
 }
 
 fn write(path: &str, samples: &[f32]) -> Result<(), Box<dyn std::error::Error>> {

@@ -21,6 +21,11 @@ pub(crate) fn furthest_band(clip: &ReportClip<'_>) -> String {
     )
 }
 
+/// What the most unusual band of a clip is called; `None` if nothing is explained.
+pub(crate) fn furthest_band_name(clip: &ReportClip<'_>) -> Option<String> {
+    clip.explanation.as_ref()?.bands.first().map(reason_name)
+}
+
 /// The most unusual band of a clip in words.
 pub(crate) fn furthest(clip: &ReportClip<'_>) -> String {
     let reason = clip.explanation.as_ref().and_then(|explanation| explanation.bands.first());

@@ -3,8 +3,10 @@
 use std::{borrow::Cow, ops::Deref};
 
 use auscult::{
-    ClipCondition, ClipRecord, Machine, Model, Reading, Verdict, audio::Location, features::Axis,
+    ClipCondition, ClipRecord, Listen, Machine, Model, Verdict, audio::Location, features::Axis,
 };
+
+use crate::{difference::Difference, hearing};
 
 /// A report on a machine, before it is rendered.
 ///
@@ -31,6 +33,23 @@ pub struct Report<'a> {
     pub(crate) version: &'a str,
     /// Sentences shown at the top.
     pub(crate) notes: Vec<String>,
+    /// Whether the run as a whole differs from the references.
+    pub(crate) changed: Option<Changed>,
+    /// When the page was made, in seconds since 1970.
+    pub(crate) written: Option<f64>,
+}
+
+/// The judgement of a run whose clips differ from the references as a whole: the recording has changed, or the machine.
+///
+/// It never makes a machine look better: a page keeps the state its clips give it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Changed {
+    /// How often the test behind this would be wrong about recordings like the references, 0 to 1.
+    pub test_level: f64,
+    /// What most clips have in common: `8 dB quieter at 2-8 kHz`.
+    pub differs: Vec<String>,
+    /// What to do now, in a sentence or two.
+    pub next_step: String,
 }
 
 /// One clip of a report.
@@ -39,7 +58,9 @@ pub(crate) struct ReportClip<'a> {
     pub(crate) record: Cow<'a, ClipRecord>,
     /// What the clip really is, where that is known.
     pub(crate) truth: Option<String>,
-    /// Its sound, for clips shown in detail.
+    /// Levels against its closest normal clip, of anomalous clips.
+    pub(crate) difference: Option<Difference>,
+    /// Its sound, for clips that are seen and heard.
     pub(crate) sound: Option<ReportSound>,
 }
 
@@ -57,39 +78,44 @@ pub(crate) struct ReportSound {
     pub(crate) nearest_label: Option<String>,
 }
 
-/// At most this many clips are shown in detail. Sound beyond that is not in the page.
-pub const MOST_DETAILS: usize = 10;
-
 impl<'a> Report<'a> {
     /// A report on records in the order they were recorded.
     ///
-    /// The sound of the furthest anomalous clips, and of the normal clip closest to each, is read again from where it
-    /// was, so that memory never holds that of all; what is no longer there is noted on the page. Records that explain
-    /// their bands ([`auscult::Listen::explain`]) show their reasons.
+    /// Anomalous clips, and the normal clip closest to each, are read again from where they were: all of them for their
+    /// spectra, and the furthest of each kind to be seen and heard, so that memory never holds the sound of all. What is
+    /// no longer there is noted on the page. Records that explain their bands ([`Listen::explain`]) show their reasons.
     pub fn new(title: &'a str, machine: &'a Machine, records: &'a [ClipRecord]) -> Self {
-        Self::of_places(title, machine, records, &|path| Location::File(path.into()))
+        let place = |path: &str| Location::File(path.into());
+        Self::of_run(title, machine, records, &Listen::default(), &place)
     }
 
-    /// As [`Report::new`], with recordings read from where `place` says, such as a column of a table.
-    pub fn of_places(
+    /// As [`Report::new`], for records that were listened to in a way of its own, of recordings that are where `place`
+    /// says, such as a column of a table.
+    pub fn of_run(
         title: &'a str,
         machine: &'a Machine,
         records: &'a [ClipRecord],
+        listen: &Listen,
         place: &dyn Fn(&str) -> Location,
     ) -> Self {
-        let model = machine.model();
-        let mut notes = Vec::new();
-        let shown = furthest(records);
-        let clip = |(index, record): (usize, &'a ClipRecord)| {
-            let sound = shown.contains(&index).then(|| sound_of(record, machine.reading(), place));
-            let sound = sound.and_then(|sound| {
-                sound.map_err(|why| notes.push(format!("{}: {why}", record.name()))).ok()
-            });
-            ReportClip { record: Cow::Borrowed(record), truth: None, sound }
+        let of = |record| ReportClip {
+            record: Cow::Borrowed(record),
+            truth: None,
+            difference: None,
+            sound: None,
         };
-        let clips = records.iter().enumerate().map(clip).collect();
-        let axis = machine.front_end().axis();
-        Self { title, model, axis, clips, version: env!("CARGO_PKG_VERSION"), notes }
+        let mut clips: Vec<ReportClip<'a>> = records.iter().map(of).collect();
+        let notes = hearing::hear(machine, listen, place, &mut clips);
+        Self {
+            title,
+            model: machine.model(),
+            axis: machine.front_end().axis(),
+            clips,
+            version: env!("CARGO_PKG_VERSION"),
+            notes,
+            changed: None,
+            written: None,
+        }
     }
 
     /// This report with sentences at its top, such as which recordings could not be read.
@@ -105,6 +131,20 @@ impl<'a> Report<'a> {
         for clip in &mut self.clips {
             clip.truth = truth(&clip.record);
         }
+        self
+    }
+
+    /// This report with the judgement of its clips as a whole; `None` if they vary as the references do.
+    #[must_use]
+    pub fn with_changed(mut self, changed: Option<Changed>) -> Self {
+        self.changed = changed;
+        self
+    }
+
+    /// This report with the time it was made, in seconds since 1970-01-01T00:00:00Z. Without it the page has no date.
+    #[must_use]
+    pub fn written_at(mut self, unix_seconds: f64) -> Self {
+        self.written = Some(unix_seconds);
         self
     }
 }
@@ -135,36 +175,4 @@ impl ReportClip<'_> {
     pub(crate) fn verdict(&self) -> Option<Verdict> {
         self.scored.as_ref().map(|scored| scored.verdict)
     }
-}
-
-/// Indices of the anomalous clips with the highest scores, as many as are shown in detail.
-fn furthest(records: &[ClipRecord]) -> Vec<usize> {
-    let score = |index: &usize| records[*index].score().unwrap_or(f64::NEG_INFINITY);
-    let mut anomalous: Vec<usize> =
-        (0..records.len()).filter(|&index| records[index].is_anomalous()).collect();
-    anomalous.sort_by(|a, b| score(b).total_cmp(&score(a)));
-    anomalous.truncate(MOST_DETAILS);
-    anomalous
-}
-
-/// The sound of a clip and of the reference closest to it, or why it cannot be heard.
-fn sound_of(
-    record: &ClipRecord,
-    reading: &Reading,
-    place: &dyn Fn(&str) -> Location,
-) -> Result<ReportSound, &'static str> {
-    if record.path() == "-" {
-        return Err("standard input cannot be read twice, so it is not seen or heard here");
-    }
-    let samples_at = |path: &str, start| reading.samples_at(&place(path), start);
-    let samples = samples_at(record.path(), record.start_seconds())
-        .ok_or("the recording is no longer there, so it is not seen or heard here")?;
-    let bands = record.explanation.as_ref().map(|explanation| &explanation.bands);
-    let nearest = bands.and_then(|bands| bands.first()?.reference.as_ref());
-    Ok(ReportSound {
-        sample_rate: reading.length().sample_rate(),
-        samples,
-        nearest: nearest.and_then(|from| samples_at(&from.source, from.start_seconds)),
-        nearest_label: nearest.map(|reference| reference.source.clone()),
-    })
 }

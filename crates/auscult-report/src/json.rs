@@ -5,20 +5,64 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::{
-    ReportClip,
+    ReportClip, State,
+    difference::Band,
+    kinds::Kind,
     page::{Page, Threshold},
     sections::quality::MOST_TO_HEAR,
 };
 
 pub(crate) fn write(page: &Page<'_>) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(&facts(page))
+}
+
+/// The facts of several machines, in this order.
+pub(crate) fn write_machines(title: &str, pages: &[Page<'_>]) -> serde_json::Result<String> {
+    serde_json::to_string_pretty(&MachinesFacts {
+        schema: RECORD_SCHEMA,
+        title,
+        state: pages.iter().map(|page| page.health.state).max().unwrap_or(State::Normal),
+        machines: pages.iter().map(facts).collect(),
+    })
+}
+
+fn facts<'a>(page: &'a Page<'_>) -> Facts<'a> {
     let input = page.input;
-    serde_json::to_string_pretty(&Facts {
+    let range = page.visits.range(&input.clips);
+    let time = |unix_seconds: f64| jiff::Timestamp::from_second(unix_seconds.floor() as i64).ok();
+    Facts {
         schema: RECORD_SCHEMA,
         title: input.title,
         program: format!("auscult {}", input.version),
+        written: input.written.and_then(time).map(|time| time.to_string()),
+        from: range.as_ref().and_then(|range| time(range.start)).map(|time| time.to_string()),
+        to: range.as_ref().and_then(|range| time(range.end)).map(|time| time.to_string()),
+        state: page.health.state,
+        changed: input.changed.as_ref().map(|changed| {
+            json!({
+                "test_level": changed.test_level,
+                "differs": changed.differs,
+                "next_step": changed.next_step,
+            })
+        }),
+        kinds: page.kinds.iter().map(|kind| kind_facts(page, kind)).collect(),
         notes: &input.notes,
         model: model(page),
         clips: input.clips.iter().map(Clip::of).collect(),
+    }
+}
+
+/// A kind of anomaly: what differs, and which clips, counted from 0, the furthest first.
+fn kind_facts(page: &Page<'_>, kind: &Kind) -> Value {
+    let difference = page.input.clips[kind.leader()].difference.as_ref();
+    let bands = difference.map(|difference| {
+        let band = |band: &Band| json!({ "hertz": band.hertz, "decibels": band.decibels, "normal": band.normal });
+        difference.bands().iter().map(band).collect::<Vec<Value>>()
+    });
+    json!({
+        "differs": kind.name(&page.input.clips),
+        "clips": kind.clips(),
+        "difference": bands,
     })
 }
 
@@ -81,9 +125,23 @@ struct Facts<'a> {
     schema: u32,
     title: &'a str,
     program: String,
+    written: Option<String>,
+    from: Option<String>,
+    to: Option<String>,
+    state: State,
+    changed: Option<Value>,
+    kinds: Vec<Value>,
     notes: &'a [String],
     model: Value,
     clips: Vec<Clip<'a>>,
+}
+
+#[derive(Serialize)]
+struct MachinesFacts<'a> {
+    schema: u32,
+    title: &'a str,
+    state: State,
+    machines: Vec<Facts<'a>>,
 }
 
 #[cfg(test)]
@@ -98,6 +156,9 @@ mod tests {
         sample.clips[2].copy_of = Some("whistle.wav".to_owned());
         let report: Value = serde_json::from_str(&sample.input().to_json().unwrap()).unwrap();
         assert_eq!(report["title"], "Pump 3");
+        assert_eq!((&report["state"], &report["changed"]), (&"alert".into(), &Value::Null));
+        assert_eq!(report["kinds"][0]["clips"][0], 0);
+        assert!(report["kinds"][0]["difference"][0]["decibels"].is_f64());
         let clip = &report["clips"][0];
         assert_eq!(clip["verdict"], "anomalous");
         assert_eq!(clip["score"].as_f64(), sample.clips[0].score());

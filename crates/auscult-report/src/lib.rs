@@ -2,27 +2,40 @@
 
 // The modules, in the order the page is made.
 
-// 1. What the caller knows.
+// 1. What the caller knows, and what is read again.
 mod input;
 
-// 2. What the sections share, and the page around them; the same facts for programs.
+mod hearing;
+
+// 2. What it comes to: times, states, kinds of anomalies.
+mod visits;
+
+mod health;
+
+mod kinds;
+
+// 3. The page of a machine, and of several; the same facts for programs.
 mod page;
+
+mod machines;
 
 mod json;
 
-// 3. The sections, from the verdict down to the settings.
+// 4. The sections, from the answer down to the settings.
 mod sections;
 
-// 4. The pictures in them.
+// 5. The pictures in them.
 mod charts;
 
-// 5. Levels over time and frequency, for one of the pictures.
+// 6. Levels over time and frequency.
 mod spectrum;
 
-// 6. Pictures and sound as bytes inside the page.
+mod difference;
+
+// 7. Pictures and sound as bytes inside the page.
 mod encode;
 
-// 7. Texts and numbers.
+// 8. Texts and numbers.
 mod bands;
 
 mod text;
@@ -30,8 +43,12 @@ mod text;
 #[cfg(test)]
 mod testing;
 
-pub use self::input::{MOST_DETAILS, Report};
 use self::input::{ReportClip, ReportSound};
+pub use self::{
+    health::State,
+    input::{Changed, Report},
+    machines::Machines,
+};
 use auscult::{ClipRecord, Machine};
 
 /// The page of a machine: one HTML document that needs nothing else.
@@ -44,11 +61,17 @@ pub fn page(machine: &Machine, records: &[ClipRecord]) -> String {
 impl Report<'_> {
     /// Renders the page: one HTML document that needs nothing else.
     ///
-    /// Clips with sound are shown in detail, the anomalous ones first and the furthest first among
-    /// them, at most [`MOST_DETAILS`]. Every string is escaped, no score is too odd to be drawn, and
-    /// the same input gives the same bytes.
+    /// The first screen says whether the machine is well, since when, what differs, how sure that is and what to do;
+    /// `<main data-state data-changed>` says the same to programs. Anomalies that resemble each other share a card, at
+    /// most six of them with their sound. Every string is escaped, no score is too odd to be drawn, and the same input
+    /// gives the same bytes.
     pub fn render(&self) -> String {
         page::Page::new(self).to_string()
+    }
+
+    /// What the machine needs from its people.
+    pub fn state(&self) -> State {
+        page::Page::new(self).health.state
     }
 
     /// The facts of the page as one JSON object, for programs; sound and pictures are left out.

@@ -56,7 +56,7 @@ impl Spectrogram {
 }
 
 /// Windowed Fourier transforms of one length.
-struct Transform {
+pub(crate) struct Transform {
     plan: std::sync::Arc<dyn RealToComplex<f32>>,
     window: Vec<f32>,
     input: Vec<f32>,
@@ -65,7 +65,7 @@ struct Transform {
 }
 
 impl Transform {
-    fn new(window_len: usize) -> Self {
+    pub(crate) fn new(window_len: usize) -> Self {
         let plan = fourier::forward(window_len);
         let turn = std::f32::consts::TAU / window_len as f32;
         Self {
@@ -78,7 +78,7 @@ impl Transform {
     }
 
     /// Power of each bin of the first samples, which are padded with zeros.
-    fn powers(&mut self, samples: &[f32]) -> impl Iterator<Item = f32> {
+    pub(crate) fn powers(&mut self, samples: &[f32]) -> impl Iterator<Item = f32> {
         self.input.fill(0.0);
         for ((input, &sample), weight) in self.input.iter_mut().zip(samples).zip(&self.window) {
             // Beyond any real recording, and small enough that no power is infinite.

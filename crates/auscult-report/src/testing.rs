@@ -8,7 +8,7 @@ use auscult::{
     QualityMeter, References, ScoredClip, Verdict, random::Random,
 };
 
-use crate::{Report, ReportClip, ReportSound};
+use crate::{Report, ReportClip, ReportSound, difference::ThirdOctaves};
 
 pub(crate) struct Sample {
     pub(crate) model: Model,
@@ -32,6 +32,8 @@ impl Sample {
             clips: self.clips.clone(),
             version: "0.0.0",
             notes: self.notes.clone(),
+            changed: None,
+            written: None,
         }
     }
 
@@ -84,13 +86,20 @@ pub(crate) fn sample_with(front_end: &FrontEndSettings) -> Sample {
                 scored: Some(scored.clone()),
                 ..ClipRecord::of(label, 0.0, ClipCondition::Usable)
             };
+            let octaves = ThirdOctaves::of(&samples, 16_000);
+            let difference = octaves.against(&ThirdOctaves::of(&hum(0), 16_000), None);
             let sound = (scored.verdict == Verdict::Anomalous).then(|| ReportSound {
                 sample_rate: 16_000,
                 samples,
                 nearest: Some(hum(0)),
                 nearest_label: Some("hum 0.wav".to_owned()),
             });
-            ReportClip { record: Cow::Owned(record), truth: None, sound }
+            ReportClip {
+                record: Cow::Owned(record),
+                truth: None,
+                difference: Some(difference),
+                sound,
+            }
         })
         .collect();
     clips[0].truth = Some("whistle".to_owned());
@@ -111,7 +120,7 @@ pub(crate) fn clip_with(score: f64, verdict: Verdict) -> ReportClip<'static> {
         scored: Some(ScoredClip { score, p_value: Some(0.5), calibrated: Some(0.5), verdict }),
         ..ClipRecord::of("clip.wav", 0.0, ClipCondition::Usable)
     };
-    ReportClip { record: Cow::Owned(record), truth: None, sound: None }
+    ReportClip { record: Cow::Owned(record), truth: None, difference: None, sound: None }
 }
 
 /// Checks that tags are balanced, attributes quoted, identifiers unique and links inside the page
@@ -121,7 +130,8 @@ pub(crate) fn assert_well_formed(markup: &str) {
     let mut open: Vec<&str> = Vec::new();
     let mut rest = markup;
     while let Some((text, after)) = rest.split_once('<') {
-        assert!(!text.contains('>') || open.last() == Some(&"style"), "stray '>': {text}");
+        let is_code = matches!(open.last(), Some(&"style" | &"script"));
+        assert!(!text.contains('>') || is_code, "stray '>': {text}");
         let (tag, after) = split_tag(after);
         rest = after;
         let name = tag.split([' ', '\n', '/']).find(|part| !part.is_empty()).unwrap_or_default();

@@ -127,4 +127,10 @@ pub(crate) enum Command {
         /// The shell.
         shell: clap_complete::Shell,
     },
+    /// Write the manual pages, for packages.
+    #[command(hide = true)]
+    Man {
+        /// The folder they are written to.
+        folder: std::path::PathBuf,
+    },
 }

@@ -2,22 +2,28 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, builder::ArgPredicate};
 
 use super::ScoringArguments;
 
 #[derive(Debug, Args)]
+#[command(mut_arg("model", unless_machines), mut_arg("paths", unless_machines))]
 #[command(after_help = "\
-The page needs no network, prints well, and has the sound of at most ten clips in it: the anomalous
-ones that score highest, each beside its closest normal clip if that is still where it was.
+The page answers in its first screen: is the machine well, since when, what differs, how sure is
+that, and what to do. It needs no network, prints well, and has the sound of at most six kinds of
+anomalies in it, each beside its closest normal clip if that is still where it was.
 
 Examples:
   auscult report pump.auscult today/ -o today.html
   auscult report pump.auscult today/ -o today.html --title \"Pump 3, hall 2\"
-  auscult report pump.auscult today/ --json today.json          the same facts for a program")]
+  auscult report pump.auscult today/ --json today.json          the same facts for a program
+  auscult report --machine pump.auscult pump/ --machine fan.auscult fan/ -o hall.html   the worst first")]
 pub(crate) struct ReportArguments {
     #[command(flatten)]
     pub(crate) scoring: ScoringArguments,
+
+    #[command(flatten)]
+    machines: MachinesArguments,
 
     /// The page to write; replaced only when the new one is complete.
     #[arg(short, long, value_name = "FILE", required_unless_present = "json", help_heading = None)]
@@ -27,7 +33,75 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_name = "FILE", help_heading = None)]
     pub(crate) json: Option<PathBuf>,
 
-    /// The machine, as people call it; the name of the model file if not given.
+    /// The machine, as people call it; the name of the model file if not given. Of several machines,
+    /// what the page is called.
     #[arg(long, help_heading = None)]
     pub(crate) title: Option<String>,
+}
+
+/// With `--machine`, models and recordings are given there, and these are not looked at.
+fn unless_machines(arg: Arg) -> Arg {
+    arg.required(false).required_unless_present(MACHINE).conflicts_with(MACHINE).default_value_if(
+        MACHINE,
+        ArgPredicate::IsPresent,
+        "-",
+    )
+}
+
+impl ReportArguments {
+    /// What to score for each machine.
+    pub(crate) fn machines(&self) -> Vec<ScoringArguments> {
+        if self.machines.0.is_empty() {
+            return vec![self.scoring.clone()];
+        }
+        let machine = |values: &Vec<String>| {
+            let (model, paths) =
+                values.split_first().map_or(("", &[][..]), |(model, paths)| (model, paths));
+            let mut scoring = self.scoring.clone();
+            (scoring.model, scoring.input.paths) = (PathBuf::from(model), paths.to_vec());
+            scoring
+        };
+        self.machines.0.iter().map(machine).collect()
+    }
+
+    /// The first of the machines of a page that has a list of them.
+    pub(crate) fn first_of_several(&self) -> Option<&str> {
+        self.machines.0.first()?.first().map(String::as_str)
+    }
+}
+
+/// Several machines: the values of each `--machine`, a model and its recordings.
+#[derive(Debug, Clone, Default)]
+struct MachinesArguments(Vec<Vec<String>>);
+
+const MACHINE: &str = "machine";
+
+impl Args for MachinesArguments {
+    fn augment_args(command: Command) -> Command {
+        command.arg(
+            Arg::new(MACHINE)
+                .long(MACHINE)
+                .value_names(["MODEL", "PATH"])
+                .num_args(2..)
+                .action(ArgAction::Append)
+                .help("One of several machines on the page: its model, then its recordings; may be given many times")
+                .help_heading(None),
+        )
+    }
+
+    fn augment_args_for_update(command: Command) -> Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for MachinesArguments {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let machines = matches.get_occurrences::<String>(MACHINE).into_iter().flatten();
+        Ok(Self(machines.map(|values| values.cloned().collect()).collect()))
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
 }

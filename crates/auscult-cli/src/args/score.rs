@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::{FormatArguments, InputArguments};
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct ScoringArguments {
     /// The model file, made by auscult fit.
     #[arg(value_name = "MODEL")]
@@ -35,6 +35,11 @@ pub(crate) struct ScoringArguments {
 }
 
 impl ScoringArguments {
+    /// The machine, as its model file is called.
+    pub(crate) fn machine_name(&self) -> String {
+        self.model.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+    }
+
     /// Everything that is read.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &Path> {
         self.input.paths.iter().map(Path::new).chain([self.model.as_path()])

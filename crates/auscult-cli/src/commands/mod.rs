@@ -52,5 +52,10 @@ pub(crate) fn run(arguments: Arguments, typed: &[OsString]) -> anyhow::Result<Ou
             context.printer.text(&String::from_utf8_lossy(&script))?;
             Ok(Outcome::Done)
         }
+        Command::Man { folder } => {
+            std::fs::create_dir_all(&folder)?;
+            clap_mangen::generate_to(Arguments::command(), folder)?;
+            Ok(Outcome::Done)
+        }
     }
 }

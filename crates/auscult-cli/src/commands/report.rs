@@ -1,13 +1,16 @@
-//! `auscult report`: one page that explains a machine, from a model and recordings.
+//! `auscult report`: one page that explains a machine, or several, from models and recordings.
 
-use std::path::Path;
+use std::{
+    path::Path,
+    time::{SystemTime, UNIX_EPOCH},
+};
 
 use auscult::{ClipRecord, RunSummary};
-use auscult_report::Report;
+use auscult_report::{Machines, Report};
 
 use crate::{
     Outcome,
-    args::ReportArguments,
+    args::{ReportArguments, ScoringArguments},
     context::Context,
     options::listening::{Scoring, print_rest},
     printer::count,
@@ -15,49 +18,112 @@ use crate::{
 };
 
 pub(crate) fn run(arguments: &ReportArguments, context: &Context) -> anyhow::Result<Outcome> {
-    let printer = &context.printer;
     let json_file = arguments.json.as_deref().filter(|path| *path != Path::new("-"));
-    check(arguments, json_file)?;
-    let scoring = Scoring::open(&arguments.scoring, context)?.explained(true);
-    let mut listening = scoring.start(context)?;
-    let mut records: Vec<ClipRecord> = Vec::new();
-    for clip in listening.by_ref() {
-        match clip {
-            Ok(record) => records.push(record),
-            Err(error) => printer.problem(&error),
+    let machines = arguments.machines();
+    check(arguments, &machines, json_file)?;
+    let runs: Vec<Run> =
+        machines.iter().map(|machine| Run::new(machine, context)).collect::<anyhow::Result<_>>()?;
+    let titles: Vec<String> = machines.iter().map(ScoringArguments::machine_name).collect();
+    let written = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64();
+    let titled = runs.iter().zip(&titles);
+    let page = if let ([run], None) = (&runs[..], arguments.first_of_several()) {
+        let title = arguments.title.as_deref().unwrap_or(&titles[0]);
+        let report = run.report(title, written);
+        Page { html: report.render(), json: report.to_json()? }
+    } else {
+        let reports = titled.map(|(run, title)| run.report(title, written)).collect();
+        let machines = Machines::new(arguments.title.as_deref().unwrap_or("Machines"), reports);
+        Page { html: machines.render(), json: machines.to_json()? }
+    };
+    page.write(arguments, json_file, &counts(&runs), context)?;
+    for run in &runs {
+        promise::warn_about_run(&run.scoring.machine, &run.summary, &context.printer);
+    }
+    let is_complete = runs.iter().all(|run| run.summary.is_complete);
+    Ok(if is_complete { Outcome::Done } else { Outcome::Incomplete })
+}
+
+/// What was heard of one machine.
+struct Run {
+    scoring: Scoring,
+    records: Vec<ClipRecord>,
+    summary: RunSummary,
+}
+
+impl Run {
+    fn new(arguments: &ScoringArguments, context: &Context) -> anyhow::Result<Self> {
+        let scoring = Scoring::open(arguments, context)?.explained(true);
+        let mut listening = scoring.start(context)?;
+        let mut records: Vec<ClipRecord> = Vec::new();
+        for clip in listening.by_ref() {
+            match clip {
+                Ok(record) => records.push(record),
+                Err(error) => context.printer.problem(&error),
+            }
         }
+        let summary = listening.summary();
+        drop(listening);
+        print_rest(&summary, context);
+        let model = arguments.model.display();
+        anyhow::ensure!(
+            !records.is_empty(),
+            "nothing was scored for {model}, so no report was written"
+        );
+        Ok(Self { scoring, records, summary })
     }
-    let summary = listening.summary();
-    print_rest(&summary, context);
-    anyhow::ensure!(!records.is_empty(), "nothing was scored, so no report was written");
-    let stem = arguments.scoring.model.file_stem().unwrap_or_default().to_string_lossy();
-    let title = arguments.title.as_deref().unwrap_or(&stem);
-    let report =
-        Report::of_places(title, &scoring.machine, &records, &|path| scoring.location(path))
-            .with_notes(notes(&scoring, &summary));
-    let anomalous = records.iter().filter(|record| record.is_anomalous()).count();
-    let counts = format!("{}, {anomalous} anomalous", count(records.len(), "clip"));
-    if let Some(path) = &arguments.output {
-        auscult::files::write_atomically(path, report.render().as_bytes())?;
-        printer.note(format!("{}: {counts}", path.display()));
+
+    fn report<'a>(&'a self, title: &'a str, written: f64) -> Report<'a> {
+        let Self { scoring, records, summary } = self;
+        let place = |path: &str| scoring.location(path);
+        Report::of_run(title, &scoring.machine, records, &scoring.listen, &place)
+            .with_notes(notes(scoring, summary))
+            .written_at(written)
     }
-    match (&arguments.json, json_file) {
-        (_, Some(path)) => {
-            auscult::files::write_atomically(path, report.to_json()?.as_bytes())?;
-            printer.note(format!("{}: {counts}", path.display()));
+}
+
+/// A page in both its forms.
+struct Page {
+    html: String,
+    json: String,
+}
+
+impl Page {
+    fn write(
+        &self,
+        arguments: &ReportArguments,
+        json_file: Option<&Path>,
+        counts: &str,
+        context: &Context,
+    ) -> anyhow::Result<()> {
+        let files = [(arguments.output.as_deref(), &self.html), (json_file, &self.json)];
+        for (path, text) in files.into_iter().filter_map(|(path, text)| Some((path?, text))) {
+            auscult::files::write_atomically(path, text.as_bytes())?;
+            context.printer.note(format!("{}: {counts}", path.display()));
         }
-        (Some(_), None) => printer.line(report.to_json()?)?,
-        (None, None) => {}
+        if arguments.json.is_some() && json_file.is_none() {
+            context.printer.line(&self.json)?;
+        }
+        Ok(())
     }
-    promise::warn_about_run(&scoring.machine, &summary, printer);
-    Ok(if summary.is_complete { Outcome::Done } else { Outcome::Incomplete })
+}
+
+fn counts(runs: &[Run]) -> String {
+    let records = || runs.iter().flat_map(|run| &run.records);
+    let anomalous = records().filter(|record| record.is_anomalous()).count();
+    let machines =
+        if runs.len() > 1 { format!("{} machines, ", runs.len()) } else { String::new() };
+    format!("{machines}{}, {anomalous} anomalous", count(records().count(), "clip"))
 }
 
 /// Refuses files that cannot be written or must not be lost.
-fn check(arguments: &ReportArguments, json_file: Option<&Path>) -> anyhow::Result<()> {
+fn check(
+    arguments: &ReportArguments,
+    machines: &[ScoringArguments],
+    json_file: Option<&Path>,
+) -> anyhow::Result<()> {
     for path in arguments.output.as_deref().into_iter().chain(json_file) {
         auscult::files::check_target(path)?;
-        auscult::check_result_target(path, arguments.scoring.inputs())?;
+        auscult::check_result_target(path, machines.iter().flat_map(ScoringArguments::inputs))?;
     }
     let is_same = |json: &Path| arguments.output.as_deref() == Some(json);
     anyhow::ensure!(

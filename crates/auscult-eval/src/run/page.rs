@@ -26,7 +26,7 @@ const STYLE: &str = include_str!("page.css");
 pub fn page(results: &RunResults) -> String {
     let mut out = String::new();
     let title = &results.protocol.title;
-    let document = Document { title, style: STYLE };
+    let document = Document { title, style: STYLE, script: None };
     // Writing to a string does not fail.
     let _ = document.open(&mut out);
     let about: Vec<&str> = results.protocol.about.split_whitespace().collect();

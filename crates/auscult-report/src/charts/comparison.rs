@@ -1,5 +1,5 @@
-//! A clip beside its closest normal clip: two spectrograms and the level between them on one
-//! frequency axis, with the bands marked that differ.
+//! A clip beside its closest normal clip: two pictures of sound and the levels between them, each a panel of its own, so
+//! that they stand side by side on a desk and below each other on a phone.
 
 use std::{
     fmt::{self, Display, Formatter},
@@ -8,20 +8,15 @@ use std::{
 
 use auscult::Explanation;
 use auscult_page::{
-    Scale,
-    svg::{Picture, line, shape, text, upright_name},
-    tick,
+    Escaped, Scale, Spacing,
+    svg::{Picture, line, shape, text},
 };
 
-use super::{
-    WIDTH, close,
-    level_bars::{self, LevelBar},
-    open,
-    spectrogram::{Panel, legend},
-};
+use super::{PANEL_WIDTH, close, score_range::signed, spectrogram::Panel};
 use crate::{
     ReportSound,
     bands::measure,
+    difference::{Band, Difference, NOTABLE_DECIBELS, Part, signed_decibels},
     spectrum::Spectrogram,
     text::{hertz, times},
 };
@@ -32,17 +27,15 @@ pub(crate) struct Comparison<'a> {
     pub(crate) id: &'a str,
     pub(crate) label: &'a str,
     pub(crate) sound: &'a ReportSound,
+    pub(crate) difference: Option<&'a Difference>,
     pub(crate) explanation: Option<&'a Explanation>,
 }
 
-pub(super) const TOP: f64 = 30.0;
-pub(super) const BOTTOM: f64 = 290.0;
-const HEIGHT: f64 = 354.0;
-const FROM: f64 = 52.0;
-/// Beyond this, the names of the marked bands stand.
-const TO: f64 = 890.0;
-const GAP: f64 = 22.0;
-const LEVELS_WIDTH: f64 = 200.0;
+pub(super) const TOP: f64 = 22.0;
+pub(super) const BOTTOM: f64 = 208.0;
+pub(super) const HEIGHT: f64 = 246.0;
+pub(super) const FROM: f64 = 34.0;
+pub(super) const TO: f64 = PANEL_WIDTH - 8.0;
 
 /// From this many times its normal distance on, a band is marked; the sentences of an explanation
 /// start there too.
@@ -54,83 +47,140 @@ const MOST_MARKS: usize = 4;
 impl Display for Comparison<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let rate = self.sound.sample_rate.max(1);
-        let half_rate = f64::from(rate) / 2.0;
         let clip = Spectrogram::of(&self.sound.samples, rate);
         let nearest = self.sound.nearest.as_ref().map(|samples| Spectrogram::of(samples, rate));
         let loudest = nearest.iter().map(Spectrogram::loudest).fold(clip.loudest(), f32::max);
-        let bars = self.explanation.map(level_bars::level_bars).unwrap_or_default();
         let marked = self.explanation.map(deviating).unwrap_or_default();
-
-        self.open(out, &bars, &marked)?;
-        let frequency = Scale::linear((0.0, half_rate), (BOTTOM, TOP));
-        frequency_axis(out, &frequency)?;
-        let pictures_to = if bars.is_empty() { TO } else { TO - LEVELS_WIDTH - GAP };
-        let clip_to = if nearest.is_some() {
-            f64::midpoint(FROM, pictures_to) - GAP / 2.0
-        } else {
-            pictures_to
-        };
-        let seconds = |samples: usize| samples as f64 / f64::from(rate);
-        Panel {
-            from: FROM,
-            to: clip_to,
-            name: "This clip",
-            spectrogram: &clip,
-            seconds: seconds(self.sound.samples.len()),
-            loudest,
-        }
-        .write(out)?;
-        write_marks(out, (FROM, clip_to), &marked, &frequency)?;
+        let frequency = Scale::linear((0.0, f64::from(rate) / 2.0), (BOTTOM, TOP));
+        let seconds = |samples: &[f32]| samples.len() as f64 / f64::from(rate);
+        writeln!(out, "<div class=\"panels\">")?;
+        let panel =
+            Panel { spectrogram: &clip, seconds: seconds(&self.sound.samples), frequency, loudest };
+        self.write_sound(out, ("clip", "This clip"), &panel, &marked)?;
         if let (Some(spectrogram), Some(samples)) = (&nearest, &self.sound.nearest) {
-            let (from, to) = (clip_to + GAP, pictures_to);
-            let seconds = seconds(samples.len());
-            Panel { from, to, name: "Closest normal clip", spectrogram, seconds, loudest }
-                .write(out)?;
-            write_marks(out, (from, to), &marked, &frequency)?;
+            let panel = Panel { spectrogram, seconds: seconds(samples), frequency, loudest };
+            self.write_sound(out, ("normal", "Closest normal clip"), &panel, &marked)?;
         }
-        if !bars.is_empty() {
-            level_bars::write_panel(out, (TO - LEVELS_WIDTH, TO), &bars, &frequency)?;
+        if let Some(difference) =
+            self.difference.filter(|difference| !difference.bands().is_empty())
+        {
+            self.write_difference(out, difference)?;
         }
-        write_mark_names(out, &marked, &frequency)?;
-        legend(out, self.id, (FROM, HEIGHT - 8.0), nearest.is_some())?;
-        close(out)
+        writeln!(out, "</div>")
     }
 }
 
 impl Comparison<'_> {
-    fn open(&self, out: &mut Formatter<'_>, bars: &[LevelBar], marked: &[Mark]) -> fmt::Result {
+    fn write_sound(
+        &self,
+        out: &mut Formatter<'_>,
+        (which, name): (&str, &str),
+        panel: &Panel<'_>,
+        marked: &[Mark],
+    ) -> fmt::Result {
+        let id = format!("{}-{which}", self.id);
+        let title = format!("{name}: {}", self.label);
+        writeln!(out, "<figure><figcaption>{name}</figcaption>")?;
+        let size = (PANEL_WIDTH, HEIGHT);
+        Picture { id: &id, role: "img", size, title: &title, details: &self.describe(marked) }
+            .open(out)?;
+        panel.write(out)?;
+        write_marks(out, marked, &panel.frequency)?;
+        close(out)?;
+        writeln!(out, "</figure>")
+    }
+
+    fn describe(&self, marked: &[Mark]) -> String {
         let marks: Vec<String> = marked
             .iter()
             .map(|mark| format!("{} ({})", hertz(&mark.hertz), times(mark.times_normal)))
             .collect();
-        let marks = if marks.is_empty() {
-            "No band is marked.".to_owned()
-        } else {
-            let bands = self.explanation.map(|explanation| explanation.bands.as_slice());
-            let compares = bands.unwrap_or_default().iter().all(|band| band.reference.is_some());
-            let measure = measure(compares);
-            format!("Marked bands, with times their normal {measure}: {}.", marks.join(", "))
-        };
-        open(
-            out,
-            Picture {
-                id: self.id,
-                role: "img",
-                size: (WIDTH, HEIGHT),
-                title: &format!("Spectrogram of {}", self.label),
-                details: &format!("{marks} {}", level_bars::describe(bars).unwrap_or_default()),
-            },
+        if marks.is_empty() {
+            return "Picture of sound; no band is marked.".to_owned();
+        }
+        let bands = self.explanation.map(|explanation| explanation.bands.as_slice());
+        let compares = bands.unwrap_or_default().iter().all(|band| band.reference.is_some());
+        let measure = measure(compares);
+        format!(
+            "Picture of sound. Marked bands, with times their normal {measure}: {}.",
+            marks.join(", ")
         )
+    }
+
+    /// Decibels over frequency, a bar for each third octave.
+    fn write_difference(&self, out: &mut Formatter<'_>, difference: &Difference) -> fmt::Result {
+        let parts: Vec<String> = difference.parts().iter().map(Part::describe).collect();
+        let details = if parts.is_empty() {
+            format!("No third octave differs by {NOTABLE_DECIBELS} dB.")
+        } else {
+            format!("Against the closest normal clip: {}.", parts.join("; "))
+        };
+        let has_range = difference.bands().iter().any(|band| band.normal.is_some());
+        let shaded = if has_range { "; shaded: normal clips" } else { "" };
+        let id = format!("{}-difference", self.id);
+        let title = format!("Levels of {} against the closest normal clip", self.label);
+        writeln!(out, "<figure><figcaption>Louder or quieter{shaded}</figcaption>")?;
+        let size = (PANEL_WIDTH, HEIGHT);
+        Picture { id: &id, role: "img", size, title: &title, details: &details }.open(out)?;
+        write_bars(out, difference)?;
+        close(out)?;
+        writeln!(out, "</figure>\n<p class=\"visually-hidden\">{}</p>", Escaped(&details))
     }
 }
 
-fn frequency_axis(out: &mut Formatter<'_>, scale: &Scale) -> fmt::Result {
-    for value in scale.ticks(8) {
-        let y = scale.place(value);
-        line(out, "axis", (FROM - 4.0, y), (FROM, y))?;
-        text(out, "tick end", (FROM - 8.0, y + 4.0), &tick(value / 1000.0))?;
+/// Small differences do not fill the panel.
+const SMALLEST_RANGE: f64 = 6.0;
+
+/// Round frequencies that are written at the axis.
+const FREQUENCIES: [f64; 10] = [50.0, 100.0, 200.0, 500.0, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4];
+
+fn write_bars(out: &mut Formatter<'_>, difference: &Difference) -> fmt::Result {
+    let bands = difference.bands();
+    let (Some(first), Some(last)) = (bands.first(), bands.last()) else { return Ok(()) };
+    let (first, last) = (&first.hertz, &last.hertz);
+    let largest =
+        bands.iter().map(|band| band.decibels.abs()).fold(SMALLEST_RANGE, f64::max) * 1.08;
+    let levels = Scale::linear((-largest, largest), (BOTTOM, TOP));
+    let frequency = Scale::new(Spacing::Logarithmic, (first.start, last.end), (FROM, TO));
+    for value in levels.ticks(6) {
+        let y = levels.place(value);
+        line(out, "grid", (FROM, y), (TO, y))?;
+        text(out, "tick end", (FROM - 5.0, y + 4.0), &signed(value))?;
     }
-    upright_name(out, (14.0, f64::midpoint(TOP, BOTTOM)), "Frequency, kHz")
+    for Band { hertz, decibels, normal } in bands {
+        let across = (frequency.place(hertz.start), frequency.place(hertz.end));
+        if let Some((low, high)) = normal {
+            write_bar(out, "normal-range", across, (levels.place(*high), levels.place(*low)), "")?;
+        }
+        let class = if *decibels >= 0.0 { "louder" } else { "quieter" };
+        let title = format!("{}: {}", self::hertz(hertz), signed_decibels(*decibels));
+        write_bar(out, class, across, (levels.place(0.0), levels.place(*decibels)), &title)?;
+    }
+    line(out, "axis", (FROM, levels.place(0.0)), (TO, levels.place(0.0)))?;
+    for value in FREQUENCIES.into_iter().filter(|value| (first.start..last.end).contains(value)) {
+        let name = if value < 1e3 { format!("{value}") } else { format!("{}k", value / 1e3) };
+        text(out, "tick middle", (frequency.place(value), BOTTOM + 17.0), &name)?;
+    }
+    text(out, "name start", (2.0, TOP - 8.0), "dB")?;
+    text(out, "name end", (TO, HEIGHT - 4.0), "Hz")
+}
+
+fn write_bar(
+    out: &mut Formatter<'_>,
+    class: &str,
+    (left, right): (f64, f64),
+    (a, b): (f64, f64),
+    title: &str,
+) -> fmt::Result {
+    let inset = if class == "normal-range" { 0.0 } else { (right - left) * 0.18 };
+    let place = format_args!(
+        "x=\"{:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"",
+        left + inset,
+        a.min(b),
+        (right - left - 2.0 * inset).max(0.6),
+        (a - b).abs().max(0.6)
+    );
+    shape(out, "rect", class, place, title)
 }
 
 /// A band that differs.
@@ -167,18 +217,13 @@ fn deviating(explanation: &Explanation) -> Vec<Mark> {
 
 /// Marks the bands on a picture by a bracket at either side: lines across would hide a tone that
 /// lies on the edge of a band.
-fn write_marks(
-    out: &mut Formatter<'_>,
-    (from, to): (f64, f64),
-    marks: &[Mark],
-    frequency: &Scale,
-) -> fmt::Result {
-    const ARM: f64 = 9.0;
+fn write_marks(out: &mut Formatter<'_>, marks: &[Mark], frequency: &Scale) -> fmt::Result {
+    const ARM: f64 = 7.0;
     for (index, mark) in marks.iter().enumerate() {
         let [low, high] = mark.edges(frequency);
         // Overlapping bands have their brackets side by side.
         let inset = 2.0 + 5.0 * (index % 2) as f64;
-        let (left, right) = (from + inset, to - inset);
+        let (left, right) = (FROM + inset, TO - inset);
         let path = format!(
             "M{:.1} {low:.1}H{left:.1}V{high:.1}h{ARM}M{:.1} {low:.1}H{right:.1}V{high:.1}h-{ARM}",
             left + ARM,
@@ -191,52 +236,44 @@ fn write_marks(
     Ok(())
 }
 
-/// Brackets and numbers of the marked bands, right of the last panel.
-fn write_mark_names(out: &mut Formatter<'_>, marks: &[Mark], frequency: &Scale) -> fmt::Result {
-    const LINE_HEIGHT: f64 = 15.0;
-    let mut below = f64::INFINITY;
-    for (index, mark) in marks.iter().enumerate() {
-        let [low, high] = mark.edges(frequency);
-        let x = TO + 8.0 + 6.0 * (index % 2) as f64;
-        let left = x - 4.0;
-        let path = format_args!("d=\"M{left:.1} {low:.1}H{x:.1}V{high:.1}H{left:.1}\"");
-        shape(out, "path", "bracket", path, "")?;
-        let y = (f64::midpoint(low, high) + 4.0).min(below - LINE_HEIGHT);
-        below = y;
-        text(out, "mark-name start", (TO + 20.0, y), &times(mark.times_normal))?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::testing::{assert_well_formed, sample};
+    use crate::{
+        difference::ThirdOctaves,
+        testing::{assert_well_formed, sample},
+    };
 
-    fn comparison(sound: &ReportSound, explanation: Option<&Explanation>) -> String {
-        Comparison { id: "here", label: "a", sound, explanation }.to_string()
+    fn comparison(
+        sound: &ReportSound,
+        difference: Option<&Difference>,
+        explanation: Option<&Explanation>,
+    ) -> String {
+        Comparison { id: "here", label: "a", sound, difference, explanation }.to_string()
     }
 
     #[test]
-    fn both_clips_are_pictures_and_deviating_bands_are_marked_on_both() {
+    fn both_clips_are_pictures_with_the_same_marks_and_levels_are_bars() {
         let sample = sample();
         let clip = &sample.clips[0];
-        let svg = comparison(clip.sound.as_ref().unwrap(), clip.explanation.as_ref());
+        let sound = clip.sound.as_ref().unwrap();
+        let svg = comparison(sound, clip.difference.as_ref(), clip.explanation.as_ref());
         let marks = deviating(clip.explanation.as_ref().unwrap()).len();
         assert!(marks > 0);
         assert_eq!(svg.matches("<image ").count(), 2);
         assert_eq!(svg.matches("class=\"band-mark\"").count(), 2 * marks);
-        assert_eq!(svg.matches("class=\"mark-name").count(), marks);
         assert!(svg.contains("class=\"louder\""));
+        assert!(svg.contains("Against the closest normal clip: +"));
         assert_well_formed(&svg);
     }
 
     #[test]
     fn sound_alone_or_no_sound_at_all_can_be_drawn() {
         for samples in [vec![], vec![0.0; 400], vec![f32::NAN; 3_000]] {
+            let octaves = ThirdOctaves::of(&samples, 8_000);
             let sound =
                 ReportSound { sample_rate: 8_000, samples, nearest: None, nearest_label: None };
-            let svg = comparison(&sound, None);
+            let svg = comparison(&sound, Some(&octaves.against(&octaves, None)), None);
             assert_eq!(svg.matches("<image ").count(), 1);
             assert_well_formed(&svg);
         }

@@ -6,9 +6,9 @@ use std::{
 };
 
 use auscult::{View, explain::BandReason, features::Axis};
-use auscult_page::svg::{Picture, shape, text};
+use auscult_page::svg::{shape, text};
 
-use super::{CLIPS_FROM, CLIPS_TO, WIDTH, clip_axis, close, column_centre, column_width, open};
+use super::fluid::{self, Fluid};
 use crate::{
     ReportClip,
     bands::{band_name, furthest, reason_name},
@@ -17,6 +17,10 @@ use crate::{
 
 /// The chart.
 pub(crate) struct HeatMap<'a> {
+    /// Unique on the page.
+    pub(crate) id: &'a str,
+    /// Indices of the clips, in the order of their columns.
+    pub(crate) order: &'a [usize],
     pub(crate) clips: &'a [ReportClip<'a>],
     pub(crate) views: &'a [View],
     /// Positions of the bands, in order along the axis.
@@ -43,8 +47,9 @@ pub(crate) const STEPS: [(&str, f64); 9] = [
 /// Cells from this step on are dark on light paper (and light on dark paper).
 const INVERTED_FROM: usize = 6;
 
-/// Numbers stand in the cells where columns and rows have room for them.
-const ROOM_FOR_NUMBERS: (f64, f64) = (34.0, 14.0);
+/// Numbers stand in the cells of so few columns, and of rows this high.
+const MOST_WITH_NUMBERS: usize = 8;
+const ROOM_FOR_NUMBERS: f64 = 14.0;
 
 const TOP: f64 = 4.0;
 const VIEW_NAME_HEIGHT: f64 = 26.0;
@@ -53,16 +58,14 @@ impl Display for HeatMap<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let view_height = VIEW_NAME_HEIGHT + self.row_height() * self.bands.len() as f64 + 8.0;
         let axis_at = TOP + view_height * self.views.len() as f64;
-        open(
-            out,
-            Picture {
-                id: "heat-map",
-                role: "img",
-                size: (WIDTH, axis_at + 44.0),
-                title: "How far every band of every clip is from its normal",
-                details: &self.details(),
-            },
-        )?;
+        let picture = Fluid {
+            id: self.id,
+            title: "How far every band of every clip is from its normal",
+            details: &self.details(),
+            height: axis_at + 24.0,
+            class: "heat-map",
+        };
+        picture.open(out, &LeftScale { map: self, view_height })?;
         for (index, &view) in self.views.iter().enumerate() {
             let top = TOP + view_height * index as f64;
             let name = if self.groups.is_empty() {
@@ -70,12 +73,34 @@ impl Display for HeatMap<'_> {
             } else {
                 "By member".to_owned()
             };
-            text(out, "view-name start", (CLIPS_FROM, top + 16.0), &name)?;
+            fluid::text(out, "view-name start", (0.0, top + 16.0), 0.0, &name)?;
             self.write_view(out, view, top + VIEW_NAME_HEIGHT)?;
         }
-        clip_axis(out, axis_at, self.clips.len())?;
+        self.write_axis(out, axis_at)?;
         self.write_tooltips(out, axis_at)?;
-        close(out)
+        fluid::close(out)
+    }
+}
+
+/// The names of the bands, left of their rows.
+struct LeftScale<'a> {
+    map: &'a HeatMap<'a>,
+    view_height: f64,
+}
+
+impl Display for LeftScale<'_> {
+    fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        let Self { map, view_height } = self;
+        let height = map.row_height();
+        let step = (13.0 / height).ceil() as usize;
+        for index in 0..map.views.len() {
+            let top = TOP + view_height * index as f64 + VIEW_NAME_HEIGHT;
+            for (band, positions) in map.bands.iter().enumerate().step_by(step) {
+                let y = map.row_top(band, top) + height / 2.0 + 4.0;
+                text(out, "tick end", (96.0, y), &band_name(map.axis, positions))?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -89,61 +114,84 @@ impl HeatMap<'_> {
         top + self.row_height() * (self.bands.len() - 1 - band) as f64
     }
 
+    /// Cells stand in columns and rows of 1 by 1, stretched over the plot.
     fn write_view(&self, out: &mut Formatter<'_>, view: View, top: f64) -> fmt::Result {
-        let (width, height) = (column_width(self.clips.len()), self.row_height());
-        let label_step = (13.0 / height).ceil() as usize;
-        for (band, positions) in self.bands.iter().enumerate().step_by(label_step) {
-            let y = self.row_top(band, top) + height / 2.0 + 4.0;
-            text(out, "tick end", (CLIPS_FROM - 8.0, y), &band_name(self.axis, positions))?;
-        }
-        for (bands, name) in self.groups {
-            let last = self.row_top(bands.end.saturating_sub(1), top);
-            let middle = f64::midpoint(last, self.row_top(bands.start, top) + height) + 4.0;
-            text(out, "tick start", (CLIPS_TO + 8.0, middle), name)?;
+        let (columns, rows) = (self.order.len(), self.bands.len());
+        if columns == 0 || rows == 0 {
+            return Ok(());
         }
         // One path a step keeps the page small however many cells there are.
         let mut paths: [String; STEPS.len()] = Default::default();
         let mut unknown = String::new();
         let mut numbers = String::new();
-        let gap = if width > 8.0 { 1.0 } else { 0.0 };
-        for (index, clip) in self.clips.iter().enumerate() {
-            let left = CLIPS_FROM + width * index as f64;
-            for band in 0..self.bands.len() {
-                let y = self.row_top(band, top);
-                let value = self.times_normal(clip, view, band);
+        let gap = if columns <= 60 { 0.06 } else { 0.0 };
+        let height = self.row_height();
+        for (column, &index) in self.order.iter().enumerate() {
+            for band in 0..rows {
+                let value = self.times_normal(&self.clips[index], view, band);
                 let path = value.map_or(&mut unknown, |value| &mut paths[step_of(value)]);
-                let (across, down) = (width - gap, height - gap.min(height / 4.0));
-                write!(path, "M{left:.1} {y:.1}h{across:.1}v{down:.1}h-{across:.1}z")?;
+                let (width, row) = (1.0 - gap, rows - 1 - band);
+                write!(path, "M{column} {row}h{width}v.94h-{width}z")?;
                 if let Some(value) = value
-                    && width >= ROOM_FOR_NUMBERS.0
-                    && height >= ROOM_FOR_NUMBERS.1
+                    && columns <= MOST_WITH_NUMBERS
+                    && height >= ROOM_FOR_NUMBERS
                 {
                     let ink = if step_of(value) >= INVERTED_FROM { "inverted" } else { "plain" };
-                    let centre = (left + across / 2.0, y + down / 2.0 + 4.0);
-                    let class = format!("cell middle {ink}");
-                    text(&mut numbers, &class, centre, &cell_number(value))?;
+                    let x = (column as f64 + 0.5) / columns as f64;
+                    let y = self.row_top(band, top) + height / 2.0 + 4.0;
+                    fluid::text(
+                        &mut numbers,
+                        &format!("cell middle {ink}"),
+                        (x, y),
+                        0.0,
+                        &cell_number(value),
+                    )?;
                 }
             }
         }
+        writeln!(
+            out,
+            "<svg x=\"0\" y=\"{top:.1}\" width=\"100%\" height=\"{:.1}\" viewBox=\"0 0 {columns} {rows}\" \
+             preserveAspectRatio=\"none\">",
+            height * rows as f64
+        )?;
         for (step, path) in paths.iter().enumerate().filter(|(_, path)| !path.is_empty()) {
             shape(out, "path", &format!("heat-{step}"), format_args!("d=\"{path}\""), "")?;
         }
         if !unknown.is_empty() {
             shape(out, "path", "heat-unknown", format_args!("d=\"{unknown}\""), "")?;
         }
+        writeln!(out, "</svg>")?;
+        for (bands, name) in self.groups {
+            let top = self.row_top(bands.end.saturating_sub(1), top);
+            fluid::line(out, "axis", (0.0, top), (1.0, top))?;
+            fluid::text(out, "group-name end", (1.0, top + 12.0), -3.0, name)?;
+        }
         out.write_str(&numbers)
+    }
+
+    /// Numbers of clips below their columns.
+    fn write_axis(&self, out: &mut Formatter<'_>, y: f64) -> fmt::Result {
+        let count = self.order.len();
+        fluid::line(out, "axis", (0.0, y), (1.0, y))?;
+        let step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
+            .into_iter()
+            .find(|&step| count <= 10 * step)
+            .unwrap_or(count.div_ceil(10));
+        for (column, index) in self.order.iter().enumerate().step_by(step) {
+            let x = (column as f64 + 0.5) / count as f64;
+            fluid::text(out, "tick middle", (x, y + 16.0), 0.0, &(index + 1).to_string())?;
+        }
+        Ok(())
     }
 
     /// An invisible column over each clip says in words what its cells show.
     fn write_tooltips(&self, out: &mut Formatter<'_>, height: f64) -> fmt::Result {
-        let width = column_width(self.clips.len());
-        for (index, clip) in self.clips.iter().enumerate() {
-            let place = format_args!(
-                "x=\"{:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height:.1}\"",
-                column_centre(index, self.clips.len()) - width / 2.0
-            );
+        let width = 1.0 / self.order.len().max(1) as f64;
+        for (column, &index) in self.order.iter().enumerate() {
+            let clip = &self.clips[index];
             let title = format!("Clip {}: {}: {}", index + 1, clip.path, furthest(clip));
-            shape(out, "rect", "tooltip", place, &title)?;
+            fluid::rect(out, "tooltip", (column as f64 * width, width), (TOP, height), &title)?;
         }
         Ok(())
     }
@@ -212,6 +260,8 @@ mod tests {
         let sample = sample();
         let bands = sample.model.detector().beam().layout().bands();
         let chart = HeatMap {
+            id: "map",
+            order: &[0, 1, 2],
             clips: &sample.clips,
             views: &[View::Mean, View::Max],
             bands,
@@ -241,12 +291,21 @@ mod tests {
         let clips = [clip_with(1.0, Verdict::Normal)];
         let axis = Axis::other(4);
         let (bands, groups) = (&[0..2, 2..4], &[(0..2, "a member".to_owned())]);
-        let chart = HeatMap { clips: &clips, views: &[View::Mean], bands, axis: &axis, groups };
+        let (id, order, views) = ("map", &[0][..], &[View::Mean][..]);
+        let chart = HeatMap { id, order, clips: &clips, views, bands, axis: &axis, groups };
         assert!(chart.to_string().contains(">a member</text>"));
         let svg = chart.to_string();
         assert!(svg.contains("heat-unknown") && svg.contains(">2\u{2013}3</text>"));
         assert_well_formed(&svg);
-        let nothing = HeatMap { clips: &[], views: &[], bands: &[], axis: &axis, groups: &[] };
+        let nothing = HeatMap {
+            id,
+            order: &[],
+            clips: &[],
+            views: &[],
+            bands: &[],
+            axis: &axis,
+            groups: &[],
+        };
         assert_well_formed(&nothing.to_string());
     }
 }

@@ -1,22 +1,20 @@
 //! Pictures, drawn by hand as SVG. Every one has a title and a description for those who cannot
-//! see it, takes its colours from the style sheet, and fits on a page of [`WIDTH`] pixels.
+//! see it, takes its colours from the style sheet, and fits a page of any width.
 
 mod comparison;
+mod fluid;
 mod heat_map;
 mod histogram;
-mod level_bars;
 mod modulation;
 mod score_range;
+mod spark;
 mod spectrogram;
 mod timeline;
 
-use std::fmt::{self, Formatter};
+use std::fmt::{self, Formatter, Write};
 
 use auscult::Verdict;
-use auscult_page::{
-    Escaped, number,
-    svg::{self, Picture, line, shape, text},
-};
+use auscult_page::{Escaped, number, svg};
 
 pub(crate) use self::{
     comparison::Comparison,
@@ -24,28 +22,42 @@ pub(crate) use self::{
     histogram::Histogram,
     modulation::ModulationMap,
     score_range::ScoreRange,
+    spark::Spark,
     timeline::Timeline,
 };
 use crate::page::Threshold;
 
-/// Width of every chart.
-pub(crate) const WIDTH: f64 = 960.0;
+/// Width of a panel: about that of a phone, and a third of a desk's page.
+const PANEL_WIDTH: f64 = 340.0;
 
-/// Where the plots start and end that have one column a clip, so that columns stand below each
-/// other.
-const CLIPS_FROM: f64 = 120.0;
-const CLIPS_TO: f64 = 850.0;
+/// The shapes of verdicts, once a page; marks use them.
+pub(crate) fn write_marks(out: &mut Formatter<'_>) -> fmt::Result {
+    out.write_str(
+        "<svg class=\"shapes\" aria-hidden=\"true\"><defs>\
+         <circle id=\"mark-normal\" r=\"4\"/><path id=\"mark-anomalous\" d=\"M0 -6L5.5 4.5H-5.5Z\"/>\
+         <path id=\"mark-undecided\" d=\"M0 -6L6 0L0 6L-6 0Z\"/>\
+         <path id=\"mark-unscored\" d=\"M-4 -4L4 4M-4 4L4 -4\"/></defs></svg>\n",
+    )
+}
 
-/// Writes a picture as wide as the page that scrolls on a narrow one.
-fn open(out: &mut Formatter<'_>, picture: Picture<'_>) -> fmt::Result {
-    let label = Escaped(picture.title);
-    writeln!(out, "<div class=\"chart\" tabindex=\"0\" role=\"region\" aria-label=\"{label}\">")?;
-    picture.open(out)
+/// The mark of a clip: every verdict has its own shape. `x` is a share of the width.
+fn mark(
+    out: &mut impl Write,
+    verdict: Option<Verdict>,
+    (x, y): (f64, f64),
+    title: &str,
+) -> fmt::Result {
+    let class = crate::text::verdict_class(verdict);
+    write!(
+        out,
+        "<use class=\"mark {class}\" href=\"#mark-{class}\" x=\"{}\" y=\"{y:.1}\"><title>{}</title></use>",
+        fluid::across(x),
+        Escaped(title)
+    )
 }
 
 fn close(out: &mut Formatter<'_>) -> fmt::Result {
-    svg::close(out)?;
-    writeln!(out, "</div>")
+    svg::close(out)
 }
 
 /// The thresholds of a chart as the end of a sentence.
@@ -61,79 +73,4 @@ fn describe_thresholds(thresholds: &[Threshold]) -> String {
         })
         .collect();
     if described.is_empty() { "there is no threshold yet".to_owned() } else { described.join(", ") }
-}
-
-/// The mark of a clip: every verdict has its own shape.
-fn mark(
-    out: &mut Formatter<'_>,
-    verdict: Option<Verdict>,
-    (x, y): (f64, f64),
-    radius: f64,
-    title: &str,
-) -> fmt::Result {
-    let class = crate::text::verdict_class(verdict);
-    let class = format!("mark {class}");
-    let path = match verdict {
-        Some(Verdict::Normal) => {
-            let circle = format_args!("cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{radius:.1}\"");
-            return shape(out, "circle", &class, circle, title);
-        }
-        Some(Verdict::Anomalous) => {
-            let (half, low) = (radius * 1.2, radius * 0.9);
-            format!(
-                "M{x:.1} {:.1}L{:.1} {:.1}H{:.1}Z",
-                y - radius * 1.3,
-                x + half,
-                y + low,
-                x - half
-            )
-        }
-        Some(_) => {
-            let half = radius * 1.3;
-            format!(
-                "M{x:.1} {:.1}L{:.1} {y:.1}L{x:.1} {:.1}L{:.1} {y:.1}Z",
-                y - half,
-                x + half,
-                y + half,
-                x - half
-            )
-        }
-        None => {
-            let (left, right, top, bottom) = (x - radius, x + radius, y - radius, y + radius);
-            format!(
-                "M{left:.1} {top:.1}L{right:.1} {bottom:.1}M{left:.1} {bottom:.1}L{right:.1} {top:.1}"
-            )
-        }
-    };
-    shape(out, "path", &class, format_args!("d=\"{path}\""), title)
-}
-
-/// The centre of a clip's column.
-fn column_centre(index: usize, count: usize) -> f64 {
-    CLIPS_FROM + column_width(count) * (index as f64 + 0.5)
-}
-
-fn column_width(count: usize) -> f64 {
-    (CLIPS_TO - CLIPS_FROM) / count.max(1) as f64
-}
-
-/// The axis of clip numbers below a plot with one column a clip.
-fn clip_axis(out: &mut Formatter<'_>, y: f64, count: usize) -> fmt::Result {
-    line(out, "axis", (CLIPS_FROM, y), (CLIPS_TO, y))?;
-    let step = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000]
-        .into_iter()
-        .find(|&step| count <= 25 * step)
-        .unwrap_or(count.div_ceil(25));
-    for index in 0..count {
-        let number = index + 1;
-        if number.is_multiple_of(step) || (step > 1 && number == 1) {
-            text(out, "tick middle", (column_centre(index, count), y + 16.0), &number.to_string())?;
-        }
-    }
-    text(
-        out,
-        "name middle",
-        (f64::midpoint(CLIPS_FROM, CLIPS_TO), y + 34.0),
-        "Clip number, in order",
-    )
 }

@@ -12,11 +12,11 @@ use auscult::{
 };
 use auscult_page::{
     Scale,
-    svg::{Picture, line, shape, text, upright_name},
+    svg::{Picture, line, shape, text},
     tick,
 };
 
-use super::{WIDTH, close, open, spectrogram::PALETTE};
+use super::{close, spectrogram::PALETTE};
 use crate::{ReportSound, encode::png_address, text::hertz};
 
 /// The chart: carriers by modulation rate, brighter where the clip beats more than the other one.
@@ -32,11 +32,12 @@ pub(crate) struct ModulationMap<'a> {
     growth: Vec<f64>,
 }
 
-const TOP: f64 = 30.0;
-const BOTTOM: f64 = 222.0;
-const HEIGHT: f64 = 286.0;
-const FROM: f64 = 128.0;
-const TO: f64 = 890.0;
+const WIDTH: f64 = 360.0;
+const TOP: f64 = 8.0;
+const BOTTOM: f64 = 200.0;
+const HEIGHT: f64 = 240.0;
+const FROM: f64 = 104.0;
+const TO: f64 = 350.0;
 
 /// The brightest colour: ten times the normal modulation.
 const SPAN_DECIBELS: f64 = 20.0;
@@ -119,9 +120,7 @@ impl Display for ModulationMap<'_> {
         };
         let title = format!("How fast which part of the spectrum beats in {}", self.label);
         let size = (WIDTH, HEIGHT);
-        open(out, Picture { id: self.id, role: "img", size, title: &title, details: &details })?;
-        let name = "Modulation that grew, over the closest normal clip";
-        text(out, "panel-name start", (FROM, TOP - 10.0), name)?;
+        Picture { id: self.id, role: "img", size, title: &title, details: &details }.open(out)?;
         let cell =
             |decibels: &f64| ((decibels / SPAN_DECIBELS).clamp(0.0, 1.0) * 255.0).round() as u8;
         let cells: Vec<u8> = self.growth.chunks(rates.max(1)).rev().flatten().map(cell).collect();
@@ -140,10 +139,9 @@ impl Display for ModulationMap<'_> {
             let y = f64::midpoint(place.start, place.end) + 4.0;
             text(out, "tick end", (FROM - 6.0, y), &label)?;
         }
-        upright_name(out, (12.0, f64::midpoint(TOP, BOTTOM)), "Part of the spectrum")?;
         let span = self.rates();
         let scale = Scale::linear((span.start, span.end), (FROM, TO));
-        for value in scale.ticks(10) {
+        for value in scale.ticks(6) {
             let x = scale.place(value);
             line(out, "axis", (x, BOTTOM), (x, BOTTOM + 4.0))?;
             text(out, "tick middle", (x, BOTTOM + 17.0), &tick(value))?;
@@ -151,8 +149,6 @@ impl Display for ModulationMap<'_> {
         let middle = f64::midpoint(FROM, TO);
         text(out, "name middle", (middle, BOTTOM + 34.0), "Times a second")?;
         self.write_marks(out, &scale)?;
-        let legend = "dark: as in the closest normal clip; bright: ten times as much";
-        text(out, "tick start", (FROM, HEIGHT - 8.0), legend)?;
         close(out)
     }
 }

@@ -15,13 +15,19 @@ const WIDE: f64 = 8.0;
 /// Scores beyond this are drawn at the end of the scale, as infinite ones are.
 const LARGEST: f64 = 1e300;
 
+/// Scores this many times the highest normal one say no more by their height.
+const DWARFS: f64 = 40.0;
+
 /// A logarithmic scale shows at most this ratio; lower scores are at its lower end.
 const MOST_DECADES: i32 = 6;
 
 impl ScoreRange {
-    /// The range of these scores; ones that are not finite or absurdly large do not count.
-    pub(crate) fn of(scores: impl Iterator<Item = f64>) -> Self {
-        let mut scores: Vec<f64> = scores.filter(|score| score.abs() < LARGEST).collect();
+    /// The range of these scores; ones that are not finite, or that dwarf the highest of `normal` ones, do not count and are
+    /// drawn at the end of the scale.
+    pub(crate) fn of(scores: impl Iterator<Item = f64>, normal: impl Iterator<Item = f64>) -> Self {
+        let normal = normal.filter(|score| score.is_finite() && *score > 0.0).fold(0.0, f64::max);
+        let largest = if normal > 0.0 { (DWARFS * normal).min(LARGEST) } else { LARGEST };
+        let mut scores: Vec<f64> = scores.filter(|score| score.abs() < largest).collect();
         scores.sort_by(f64::total_cmp);
         let positive = &scores[scores.partition_point(|&score| score <= 0.0)..];
         let highest = scores.last().copied().unwrap_or(1.0);
@@ -38,6 +44,11 @@ impl ScoreRange {
                 }
             }
         }
+    }
+
+    /// Whether a score is beyond the end of the scale.
+    pub(crate) fn is_beyond(&self, score: f64) -> bool {
+        score > self.values.1
     }
 
     /// The scale between two places.
@@ -72,9 +83,9 @@ mod tests {
 
     #[test]
     fn wide_ranges_are_logarithmic_and_narrow_ones_start_at_zero() {
-        let narrow = ScoreRange::of([1.0, 2.0, 3.0].into_iter());
+        let narrow = ScoreRange::of([1.0, 2.0, 3.0].into_iter(), [].into_iter());
         assert_eq!((narrow.axis_name(), narrow.values.0), ("Score", 0.0));
-        let wide = ScoreRange::of([0.0, 1.0, 1.0, 1.1, 50.0].into_iter());
+        let wide = ScoreRange::of([0.0, 1.0, 1.0, 1.1, 50.0].into_iter(), [].into_iter());
         assert_eq!(wide.axis_name(), "Score (logarithmic)");
         assert!((wide.scale((0.0, 1.0)).place(0.0)).abs() < 1e-12);
     }
@@ -91,7 +102,8 @@ mod tests {
             vec![-5.0, -1.0],
         ];
         for scores in absurd {
-            let scale = ScoreRange::of(scores.iter().copied()).scale((0.0, 100.0));
+            let scale = ScoreRange::of(scores.iter().copied(), scores.iter().copied().take(1))
+                .scale((0.0, 100.0));
             for value in scores.iter().copied().chain([0.0, 1.0, f64::MAX]) {
                 assert!((0.0..=100.0).contains(&scale.place(value)), "{scores:?}: {value}");
             }

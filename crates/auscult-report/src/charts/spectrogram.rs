@@ -11,7 +11,7 @@ use auscult_page::{
     tick,
 };
 
-use super::comparison::{BOTTOM, TOP};
+use super::comparison::{BOTTOM, FROM, HEIGHT, TO, TOP};
 use crate::{
     encode::{Palette, png_address},
     spectrum::Spectrogram,
@@ -20,36 +20,39 @@ use crate::{
 /// The colours span this many decibels below the loudest cell.
 pub(super) const SPAN_DECIBELS: f32 = 70.0;
 
-/// A panel from one place to another across the page.
+/// A picture of sound with its axes.
 pub(super) struct Panel<'a> {
-    pub(super) from: f64,
-    pub(super) to: f64,
-    pub(super) name: &'a str,
     pub(super) spectrogram: &'a Spectrogram,
     pub(super) seconds: f64,
+    /// From hertz to places.
+    pub(super) frequency: Scale,
     /// The level of the brightest colour.
     pub(super) loudest: f32,
 }
 
 impl Panel<'_> {
     pub(super) fn write(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let Self { from, to, name, spectrogram, seconds, loudest } = self;
-        text(out, "panel-name start", (*from, TOP - 10.0), name)?;
+        let Self { spectrogram, seconds, frequency, loudest } = self;
         let picture = png_address(&cells(spectrogram, *loudest), spectrogram.columns, &PALETTE);
         let place = format_args!(
-            "x=\"{from:.1}\" y=\"{TOP:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
+            "x=\"{FROM:.1}\" y=\"{TOP:.1}\" width=\"{:.1}\" height=\"{:.1}\" \
              preserveAspectRatio=\"none\" href=\"{picture}\"",
-            to - from,
+            TO - FROM,
             BOTTOM - TOP
         );
         shape(out, "image", "spectrogram", place, "")?;
-        let scale = Scale::linear((0.0, *seconds), (*from, *to));
+        for value in frequency.ticks(8) {
+            let y = frequency.place(value);
+            text(out, "tick end", (FROM - 6.0, y + 4.0), &tick(value / 1000.0))?;
+        }
+        let scale = Scale::linear((0.0, *seconds), (FROM, TO));
         for value in scale.ticks(5) {
             let x = scale.place(value);
             line(out, "axis", (x, BOTTOM), (x, BOTTOM + 4.0))?;
             text(out, "tick middle", (x, BOTTOM + 17.0), &tick(value))?;
         }
-        text(out, "name middle", (f64::midpoint(*from, *to), BOTTOM + 34.0), "Time, s")
+        text(out, "name start", (2.0, TOP - 8.0), "kHz")?;
+        text(out, "name end", (TO, HEIGHT - 4.0), "seconds")
     }
 }
 
@@ -77,35 +80,6 @@ pub(super) static PALETTE: LazyLock<Palette> = LazyLock::new(|| {
         })
     })
 });
-
-/// The colours and what they mean, in one line.
-pub(super) fn legend(
-    out: &mut Formatter<'_>,
-    id: &str,
-    (x, y): (f64, f64),
-    has_two_pictures: bool,
-) -> fmt::Result {
-    write!(out, "<linearGradient id=\"{id}-colours\">")?;
-    for (index, [red, green, blue]) in ANCHORS.iter().enumerate() {
-        let offset = 100 * index / (ANCHORS.len() - 1);
-        write!(out, "<stop offset=\"{offset}%\" stop-color=\"rgb({red},{green},{blue})\"/>")?;
-    }
-    writeln!(out, "</linearGradient>")?;
-    let quiet = format!("\u{2212}{SPAN_DECIBELS} dB");
-    text(out, "tick start", (x, y), &quiet)?;
-    let place = format_args!(
-        "x=\"{:.1}\" y=\"{:.1}\" width=\"120\" height=\"10\" fill=\"url(#{id}-colours)\"",
-        x + 52.0,
-        y - 9.0
-    );
-    shape(out, "rect", "spectrogram", place, "")?;
-    let loud = if has_two_pictures {
-        "0 dB: the loudest cell of both pictures"
-    } else {
-        "0 dB: the loudest cell"
-    };
-    text(out, "tick start", (x + 178.0, y), loud)
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,17 +1,30 @@
 //! The document around the sections, and what they share.
 
 use std::{
-    cmp::Reverse,
     collections::BTreeSet,
     fmt::{self, Display, Formatter},
 };
 
-use auscult::{ScoreOf, Standing, Verdict};
-use auscult_page::{Document, Escaped};
+use auscult::{ScoreOf, Standing};
+use auscult_page::{Document, Escaped, Script};
 
-use crate::{MOST_DETAILS, Report, ReportClip, charts::ScoreRange, sections};
+use crate::{
+    Report, ReportClip, charts,
+    charts::ScoreRange,
+    health::Health,
+    kinds::{self, Kind, MOST_KINDS},
+    sections,
+    visits::Visits,
+};
 
-const STYLE: &str = include_str!("../style.css");
+pub(crate) const STYLE: &str = include_str!("../style.css");
+
+/// Plays a clip and its closest normal one on one clock, so that a switch keeps the moment. Without it the page has two
+/// plain players.
+pub(crate) const PLAYER: Script<'static> = Script {
+    source: include_str!("../player.js"),
+    sha256: include_str!("../player.js.sha256").trim_ascii_end(),
+};
 
 /// One report, ready to be written.
 pub(crate) struct Page<'a> {
@@ -20,22 +33,64 @@ pub(crate) struct Page<'a> {
     pub(crate) thresholds: Vec<Threshold>,
     /// The range of every score on the page.
     pub(crate) range: ScoreRange,
-    /// Indices of the clips shown in detail, in the order they are shown.
-    pub(crate) details: Vec<usize>,
+    /// When clips were recorded.
+    pub(crate) visits: Visits,
+    /// Is it well, and since when.
+    pub(crate) health: Health,
+    /// Anomalies that resemble each other.
+    pub(crate) kinds: Vec<Kind>,
+    /// Makes the names of places unique where several machines share a page.
+    prefix: String,
+    /// The level of the machine's heading.
+    pub(crate) heading: u8,
 }
 
 impl<'a> Page<'a> {
     pub(crate) fn new(input: &'a Report<'a>) -> Self {
         let thresholds = Threshold::all(input);
-        let values = thresholds.iter().filter_map(|threshold| threshold.value);
-        let calibration = input.model.calibration().scores().iter().copied();
+        let values = || thresholds.iter().filter_map(|threshold| threshold.value);
+        let calibration = || input.model.calibration().scores().iter().copied();
         let scores = input.clips.iter().filter_map(ReportClip::score);
+        let visits = Visits::of(&input.clips);
         Self {
             input,
-            range: ScoreRange::of(calibration.chain(scores).chain(values)),
+            range: ScoreRange::of(
+                calibration().chain(scores).chain(values()),
+                calibration().chain(values()),
+            ),
             thresholds,
-            details: chosen_for_details(&input.clips),
+            health: Health::of(input, &visits),
+            visits,
+            kinds: kinds::of(&input.clips),
+            prefix: String::new(),
+            heading: 1,
         }
+    }
+
+    /// The page of one of several machines.
+    pub(crate) fn of_machine(input: &'a Report<'a>, number: usize) -> Self {
+        Self { prefix: format!("machine-{number}-"), heading: 2, ..Self::new(input) }
+    }
+
+    /// The name of a place, unique on the page.
+    pub(crate) fn id(&self, place: &str) -> String {
+        format!("{}{place}", self.prefix)
+    }
+
+    /// The start of a section and its heading. Where several machines share a page, only machines are landmarks.
+    pub(crate) fn section(&self, place: &str, title: &str) -> String {
+        let id = self.id(place);
+        let label = if self.prefix.is_empty() {
+            format!(" aria-labelledby=\"{id}\"")
+        } else {
+            String::new()
+        };
+        format!("<section{label}>\n<h2 id=\"{id}\">{title}</h2>\n")
+    }
+
+    /// When a clip was recorded, in words, or else which one it is.
+    pub(crate) fn moment(&self, clip: usize) -> String {
+        self.visits.moment(&self.input.clips, clip)
     }
 
     /// Left-out scores of the normal clips that the clips of this page are compared with, ascending:
@@ -50,6 +105,12 @@ impl<'a> Page<'a> {
         scores
     }
 
+    /// How many visits the references come from.
+    pub(crate) fn reference_visits(&self) -> usize {
+        let provenance = self.input.model.references().provenance();
+        provenance.iter().filter_map(|from| from.visit.as_deref()).collect::<BTreeSet<_>>().len()
+    }
+
     /// Whether clips are compared with the references; an autoencoder's errors are not.
     pub(crate) fn compares(&self) -> bool {
         self.input.model.settings().detector.score_of == ScoreOf::Distance
@@ -60,9 +121,21 @@ impl<'a> Page<'a> {
         self.thresholds.iter().all(|threshold| threshold.standing.is_promised())
     }
 
-    /// Whether the clip at an index has a section of its own.
-    pub(crate) fn has_details(&self, index: usize) -> bool {
-        self.details.contains(&index)
+    /// The kind with a card that a clip belongs to, counted from 1.
+    pub(crate) fn kind_of(&self, clip: usize) -> Option<usize> {
+        let kinds = self.kinds.iter().take(MOST_KINDS);
+        kinds.enumerate().find(|(_, kind)| kind.clips().contains(&clip)).map(|(index, _)| index + 1)
+    }
+
+    /// Everything below the first screen.
+    pub(crate) fn write_details(&self, out: &mut Formatter<'_>) -> fmt::Result {
+        sections::scores::write_timeline(out, self)?;
+        sections::kinds::write(out, self)?;
+        sections::scores::write(out, self)?;
+        sections::table::write(out, self)?;
+        sections::quality::write(out, self)?;
+        sections::promise::write(out, self)?;
+        sections::facts::write(out, self)
     }
 }
 
@@ -109,43 +182,35 @@ impl Threshold {
     }
 }
 
-/// Clips with score and sound: anomalous ones first, the furthest first.
-fn chosen_for_details(clips: &[ReportClip<'_>]) -> Vec<usize> {
-    let mut chosen: Vec<usize> = (0..clips.len())
-        .filter(|&index| clips[index].sound.is_some() && clips[index].scored.is_some())
-        .collect();
-    let is_anomalous = |index: usize| clips[index].verdict() == Some(Verdict::Anomalous);
-    let score = |index: usize| clips[index].score().unwrap_or(f64::NEG_INFINITY);
-    chosen.sort_by(|&a, &b| {
-        let order = Reverse(is_anomalous(a)).cmp(&Reverse(is_anomalous(b)));
-        order.then(score(b).total_cmp(&score(a)))
-    });
-    chosen.truncate(MOST_DETAILS);
-    chosen
-}
-
 impl Display for Page<'_> {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         let title = format!("{}: sound report", self.input.title);
-        let document = Document { title: &title, style: STYLE };
+        let document = Document { title: &title, style: STYLE, script: Some(PLAYER) };
         document.open(out)?;
-        writeln!(out, "<a class=\"skip\" href=\"#clips\">Skip to the table of all clips</a>")?;
-        sections::headline::write(out, self)?;
-        writeln!(out, "<main>")?;
-        sections::scores::write(out, self)?;
-        sections::details::write(out, self)?;
-        sections::table::write(out, self)?;
-        sections::quality::write(out, self)?;
-        sections::promise::write(out, self)?;
-        sections::facts::write(out, self)?;
-        writeln!(
+        charts::write_marks(out)?;
+        write!(
             out,
-            "</main>\n<footer>\n<p>Made by auscult {}. This page is complete in itself: it loads \
-             nothing and can be kept, mailed and printed.</p>\n</footer>",
-            Escaped(self.input.version)
+            "<a class=\"skip\" href=\"#clips\">Skip to the table of all clips</a>\n\
+             <header>\n<p class=\"kicker\">Sound report \u{b7} {}</p>\n</header>\n\
+             <main data-state=\"{}\" data-changed=\"{}\">\n",
+            sections::answer::dates(self),
+            self.health.state.name(),
+            self.input.changed.is_some()
         )?;
+        sections::answer::write(out, self)?;
+        self.write_details(out)?;
+        write_footer(out, self.input.version)?;
         document.close(out)
     }
+}
+
+pub(crate) fn write_footer(out: &mut Formatter<'_>, version: &str) -> fmt::Result {
+    writeln!(
+        out,
+        "</main>\n<footer>\n<p>Made by auscult {}. This page is complete in itself: it loads \
+         nothing and can be kept, mailed and printed.</p>\n</footer>",
+        Escaped(version)
+    )
 }
 
 #[cfg(test)]

@@ -15,24 +15,30 @@ use crate::{
 };
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
-    writeln!(out, "<section aria-labelledby=\"model\">\n<h2 id=\"model\">Model</h2>")?;
+    out.write_str(&page.section("model", "Model"))?;
     let caption = if page.compares() {
         "What the clips are compared with"
     } else {
         "What the clips are judged by"
     };
-    write_table(out, caption, &model_facts(page))?;
-    write_table(out, "Settings", &settings(page))?;
+    write_table(out, page, caption, &model_facts(page))?;
+    write_table(out, page, "Settings", &settings(page))?;
     writeln!(out, "</section>")
 }
 
 type Facts = Vec<(String, String)>;
 
-fn write_table(out: &mut Formatter<'_>, caption: &str, facts: &Facts) -> fmt::Result {
+fn write_table(
+    out: &mut Formatter<'_>,
+    page: &Page<'_>,
+    caption: &str,
+    facts: &Facts,
+) -> fmt::Result {
     writeln!(
         out,
-        "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\">\n\
-         <table class=\"model-facts\">\n<caption>{caption}</caption>\n<tbody>"
+        "<div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}: {}\">\n\
+         <table class=\"model-facts\">\n<caption>{caption}</caption>\n<tbody>",
+        Escaped(page.input.title)
     )?;
     for (name, value) in facts {
         let (name, value) = (Escaped(name), Escaped(value));

@@ -1,8 +1,8 @@
-//! The parts of the page, in the order they stand on it. Each has one `write`.
+//! The parts of the page, from the answer down to the settings.
 
-pub(crate) mod details;
+pub(crate) mod answer;
 pub(crate) mod facts;
-pub(crate) mod headline;
+pub(crate) mod kinds;
 pub(crate) mod promise;
 pub(crate) mod quality;
 pub(crate) mod scores;

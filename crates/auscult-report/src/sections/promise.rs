@@ -9,10 +9,12 @@ use crate::page::{Page, Threshold};
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let model = page.input.model;
+    let section = page.section("promise", "What is promised");
     write!(
         out,
-        "<section aria-labelledby=\"promise\">\n<h2 id=\"promise\">What is promised</h2>\n<ul>\n\
+        "{section}<ul>\n\
          <li>{}</li>\n\
+         {}\
          <li>{}</li>\n\
          <li>Nothing is promised about faults that are missed. A fault that sounds like a normal \
          clip is called normal.</li>\n\
@@ -20,6 +22,11 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
          means unlike the normal clips; it is not a diagnosis.</li>\n\
          {}{}</ul>\n</section>\n",
         rate_words(model.settings().promise(), page),
+        page.thresholds
+            .iter()
+            .filter_map(shortcoming)
+            .map(|text| format!("<li>{text}</li>\n"))
+            .collect::<String>(),
         basis_words(model.calibration().basis(), page.is_promised()),
         alarm_words(model.settings().alarm),
         page.thresholds.iter().map(smallest_p_value).collect::<String>(),
@@ -49,6 +56,19 @@ fn smallest_p_value(threshold: &Threshold) -> String {
         of.unwrap_or_default(),
         number(1.0 / (count + 1) as f64)
     )
+}
+
+/// What a threshold cannot be relied on for, and what to do.
+fn shortcoming(threshold: &Threshold) -> Option<String> {
+    let of = threshold.domain.as_ref().map(|domain| format!(" of {}", Escaped(domain)));
+    let of = of.unwrap_or_default();
+    match threshold.standing {
+        Standing::Promised => None,
+        Standing::Provisional(lack) => Some(format!("The threshold{of} is provisional: {lack}.")),
+        Standing::Undecided(lack) => Some(format!(
+            "There is no threshold{of} yet: {lack}. Until then, scores can be compared with each other only."
+        )),
+    }
 }
 
 /// The rate as a sentence, for each threshold.

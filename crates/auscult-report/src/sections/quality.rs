@@ -5,7 +5,7 @@ use std::fmt::{self, Formatter};
 use auscult::plural;
 use auscult_page::{Escaped, number};
 
-use crate::{ReportClip, page::Page, text::NOTHING};
+use crate::{ReportClip, difference::signed_decibels, page::Page, text::NOTHING};
 
 /// Clips named for each remark; more would be a list nobody reads.
 const MOST_NAMED: usize = 5;
@@ -17,9 +17,10 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let clips = &page.input.clips;
     let remarks: Vec<Vec<(&str, String)>> = clips.iter().map(ReportClip::remarks_in_full).collect();
     let fine = remarks.iter().filter(|remarks| remarks.is_empty()).count();
+    let section = page.section("quality", "Input quality");
     write!(
         out,
-        "<section aria-labelledby=\"quality\">\n<h2 id=\"quality\">Input quality</h2>\n\
+        "{section}\
          <p>{fine} of {} have nothing to remark on.</p>\n",
         plural(clips.len(), "clip")
     )?;
@@ -38,6 +39,55 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     write_table(out, page, &remarks)?;
     write_least_normal(out, page)?;
     writeln!(out, "</section>")
+}
+
+/// The levels of the references: the lowest, the middle and the highest.
+fn reference_levels(page: &Page<'_>) -> Option<[f64; 3]> {
+    let provenance = page.input.model.references().provenance();
+    let mut levels: Vec<f64> = provenance.iter().filter_map(|from| from.level_dbfs).collect();
+    levels.sort_by(f64::total_cmp);
+    Some([*levels.first()?, levels[levels.len() / 2], *levels.last()?])
+}
+
+/// A level beside those of the references: `-17.2 dBFS: +12 dB against the references (-30.1 to -28.9)`.
+pub(crate) fn level_words(page: &Page<'_>, level: f64) -> String {
+    let Some([lowest, middle, highest]) = reference_levels(page) else {
+        return format!("{level:.1} dBFS");
+    };
+    let against = signed_decibels(level - middle);
+    format!("{level:.1} dBFS, {against} against the references ({lowest:.1} to {highest:.1} dBFS)")
+}
+
+/// How much louder a clip is than the middle reference.
+pub(crate) fn level_against_references(page: &Page<'_>, clip: &ReportClip<'_>) -> Option<f64> {
+    Some(clip.quality.as_ref()?.level_dbfs - reference_levels(page)?[1])
+}
+
+/// What the recordings say about the microphone, in a sentence or two.
+pub(crate) fn microphone(page: &Page<'_>) -> String {
+    let clips = &page.input.clips;
+    let mut levels: Vec<f64> =
+        clips.iter().filter_map(|clip| Some(clip.quality.as_ref()?.level_dbfs)).collect();
+    levels.sort_by(f64::total_cmp);
+    let level =
+        levels.get(levels.len() / 2).map(|&level| format!(" Level {}.", level_words(page, level)));
+    let mut kinds: Vec<(&str, usize)> = Vec::new();
+    for (name, _) in clips.iter().flat_map(ReportClip::remarks_in_full) {
+        match kinds.iter_mut().find(|(kind, _)| *kind == name) {
+            Some((_, count)) => *count += 1,
+            None => kinds.push((name, 1)),
+        }
+    }
+    let remarks: Vec<String> = kinds
+        .iter()
+        .map(|(kind, count)| format!("{kind} in {count} of {}", plural(clips.len(), "clip")))
+        .collect();
+    let remarks = match (clips.is_empty(), remarks.is_empty()) {
+        (true, _) => "Nothing was recorded.".to_owned(),
+        (_, true) => "Nothing to remark on.".to_owned(),
+        _ => format!("Have a look: {}.", remarks.join(", ")),
+    };
+    format!("{remarks}{}", level.unwrap_or_default())
 }
 
 fn write_kind(
@@ -94,8 +144,9 @@ fn write_table(
         "<details>\n<summary>Every clip</summary>\n\
          <p>Mains lines: share of the energy at multiples of 50 or 60 Hz. Ends at: where the spectrum is cut \
          off, if it is.</p>\n\
-         <div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Input quality of every clip\">\n\
-         <table>\n<thead><tr><th scope=\"col\" class=\"number\">#</th>"
+         <div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Input quality of every clip of {}\">\n\
+         <table>\n<thead><tr><th scope=\"col\" class=\"number\">#</th>",
+        Escaped(page.input.title)
     )?;
     for (index, column) in COLUMNS.iter().enumerate() {
         let class = if index + 1 < COLUMNS.len() { " class=\"number\"" } else { "" };

@@ -5,7 +5,7 @@ use std::{
     ops::Range,
 };
 
-use auscult::{Beam, Verdict, View};
+use auscult::{Beam, Verdict, View, record::TimeOrigin};
 
 use crate::{
     charts::{HeatMap, Histogram, STEPS, Timeline},
@@ -14,30 +14,60 @@ use crate::{
 };
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
-    write_timeline(out, page)?;
     write_histogram(out, page)?;
     write_heat_map(out, page)
 }
 
-fn write_timeline(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
-    let chart = Timeline {
-        clips: &page.input.clips,
-        thresholds: &page.thresholds,
-        range: page.range,
-        has_details: &|index| page.has_details(index),
-    };
+/// Scores over time; it stands before everything else.
+pub(crate) fn write_timeline(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let what = if page.compares() {
         "How far each clip is from the normal clips the model remembers: higher is further."
     } else {
         "How badly the network reproduces each clip: higher is worse."
     };
+    let section = page.section("scores", "Over time");
     write!(
         out,
-        "<section aria-labelledby=\"scores\">\n<h2 id=\"scores\">Scores</h2>\n\
-         <p>{what} A clip above the threshold is called anomalous.</p>\n<figure>\n{chart}"
+        "{section}\
+         <p>{what} A clip above the threshold is called anomalous; {}.</p>\n<figure>\n{}",
+        alarm_rule(page),
+        Timeline { page }
     )?;
     write_verdict_legend(out, page)?;
-    writeln!(out, "</figure>\n</section>")
+    let beyond = page
+        .input
+        .clips
+        .iter()
+        .filter_map(crate::ReportClip::score)
+        .filter(|&score| page.range.is_beyond(score));
+    let beyond = match beyond.count() {
+        0 => String::new(),
+        some => {
+            format!(" {} beyond the scale are drawn at its top.", auscult::plural(some, "clip"))
+        }
+    };
+    writeln!(out, "</figure>\n<p class=\"quiet\">{}{beyond}</p>\n</section>", times_known(page))
+}
+
+fn alarm_rule(page: &Page<'_>) -> String {
+    let (rule, whose) =
+        (page.health.rule, if page.health.is_own_rule { "the model's" } else { "the usual" });
+    format!("{} such clips among {} raise an alarm ({whose} rule)", rule.raise, rule.window)
+}
+
+/// How the times are known.
+fn times_known(page: &Page<'_>) -> &'static str {
+    match (page.visits.origin, page.visits.distrust) {
+        (_, Some(why)) => why,
+        (Some(TimeOrigin::FileTime), _) => {
+            "Times are those of the files, in UTC; copying a file may change its time. Pauses between visits are not drawn."
+        }
+        (Some(TimeOrigin::FileName), _) => {
+            "Times are those in the file names, taken as UTC. Pauses between visits are not drawn."
+        }
+        (Some(_), _) => "Times are in UTC. Pauses between visits are not drawn.",
+        (None, None) => "The times of the recordings are not known: clips are shown in order.",
+    }
 }
 
 /// The shapes that occur on this page.
@@ -60,6 +90,7 @@ fn write_verdict_legend(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result
 
 fn write_histogram(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let calibration = page.calibration_scores();
+    let section = page.section("normal", "Against normal clips");
     let left_out = if page.compares() {
         "when they are left out of the memory"
     } else {
@@ -67,7 +98,7 @@ fn write_histogram(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     };
     write!(
         out,
-        "<section aria-labelledby=\"normal\">\n<h2 id=\"normal\">Against normal clips</h2>\n\
+        "{section}\
          <p>Bars: how normal clips score {left_out}. Marks below them: \
          the clips of this report. Marks to the right of all bars are further from normal than any \
          normal clip was.</p>\n"
@@ -80,6 +111,7 @@ fn write_histogram(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
         )?;
     } else {
         let chart = Histogram {
+            id: &page.id("histogram"),
             calibration: &calibration,
             clips: &page.input.clips,
             thresholds: &page.thresholds,
@@ -92,11 +124,12 @@ fn write_histogram(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
 
 fn write_heat_map(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let beam = page.input.model.detector().beam();
+    let section = page.section("bands", "Where the clips differ");
     let [measure, five] =
         if page.compares() { ["distance to the memory", "as far"] } else { ["error", "the error"] };
     write!(
         out,
-        "<section aria-labelledby=\"bands\">\n<h2 id=\"bands\">Where the clips differ</h2>\n\
+        "{section}\
          <p>Every band of every clip against what unseen normal clips have in that band: 1\u{d7} is \
          their median {measure}, 5\u{d7} is five times {five}.</p>\n"
     )?;
@@ -106,6 +139,8 @@ fn write_heat_map(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     }
     let groups = members(beam);
     let chart = HeatMap {
+        id: &page.id("heat-map"),
+        order: &page.visits.order,
         clips: &page.input.clips,
         views: &beam.settings().views,
         bands: beam.layout().bands(),

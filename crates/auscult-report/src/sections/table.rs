@@ -7,72 +7,76 @@ use auscult_page::{Escaped, number};
 use crate::{
     ReportClip,
     bands::furthest_band,
+    difference::signed_decibels,
+    kinds::what_differs,
     page::Page,
+    sections::quality::level_against_references,
     text::{NOTHING, optional_number, verdict_class, verdict_sign, verdict_word},
 };
 
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let has_truth = page.input.clips.iter().any(|clip| clip.truth.is_some());
     let truth = if has_truth { "<th scope=\"col\">Really is</th>" } else { "" };
+    let time = if page.visits.origin.is_some() { "<th scope=\"col\">Time, UTC</th>" } else { "" };
+    let section = page.section("clips", "All clips");
     write!(
         out,
-        "<section aria-labelledby=\"clips\">\n<h2 id=\"clips\">All clips</h2>\n\
+        "{section}\
          <p>The p-value is the share of normal clips that score at least as high; small is unusual. \
-         The score from 0 to 1 is where the clip stands among normal clips.</p>\n\
-         <div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Table of all clips\">\n<table>\n\
-         <thead><tr><th scope=\"col\" class=\"number\">#</th><th scope=\"col\">Clip</th>\
-         <th scope=\"col\" class=\"number\">Start, s</th><th scope=\"col\" class=\"number\">Score</th>\
-         <th scope=\"col\" class=\"number\">p-value</th><th scope=\"col\" class=\"number\">0 to 1</th>\
-         <th scope=\"col\">Verdict</th>{truth}<th scope=\"col\">Most unusual band</th>\
-         <th scope=\"col\">Recording</th></tr></thead>\n<tbody>\n"
+         Level is that of the whole clip against the middle reference.</p>\n\
+         <div class=\"table\" tabindex=\"0\" role=\"region\" aria-label=\"Table of all clips of {}\">\n<table>\n\
+         <thead><tr><th scope=\"col\" class=\"number\">#</th>{time}<th scope=\"col\">Verdict</th>\
+         <th scope=\"col\">What differs most</th><th scope=\"col\" class=\"number\">Level</th>\
+         <th scope=\"col\">Recording</th><th scope=\"col\" class=\"number\">Score</th>\
+         <th scope=\"col\" class=\"number\">p-value</th>{truth}<th scope=\"col\">Clip</th></tr></thead>\n<tbody>\n",
+        Escaped(page.input.title)
     )?;
-    for (index, clip) in page.input.clips.iter().enumerate() {
-        write_row(out, index, clip, page.has_details(index), has_truth)?;
+    for &index in &page.visits.order {
+        write_row(out, page, index, has_truth)?;
     }
     writeln!(out, "</tbody>\n</table>\n</div>\n</section>")
 }
 
 fn write_row(
     out: &mut Formatter<'_>,
+    page: &Page<'_>,
     index: usize,
-    clip: &ReportClip<'_>,
-    has_details: bool,
     has_truth: bool,
 ) -> fmt::Result {
-    let position = index + 1;
+    let (clip, position) = (&page.input.clips[index], index + 1);
     let class = verdict_class(clip.verdict());
-    let label = Escaped(&clip.path);
-    write!(out, "<tr class=\"{class}\"><td class=\"number\">{position}</td><th scope=\"row\">")?;
-    if has_details {
-        write!(out, "<a href=\"#clip-{position}\">{label}</a></th>")?;
-    } else {
-        write!(out, "{label}</th>")?;
-    }
-    let scored = clip.scored.as_ref();
-    let numbers = [
-        format!("{:.1}", clip.start_seconds),
-        scored.map_or_else(|| NOTHING.to_owned(), |scored| number(scored.score.value)),
-        optional_number(scored.and_then(|scored| scored.p_value)),
-        optional_number(scored.and_then(|scored| scored.calibrated)),
-    ];
-    for value in numbers {
-        write!(out, "<td class=\"number\">{value}</td>")?;
+    let id = page.id(&format!("clip-{position}"));
+    write!(out, "<tr class=\"{class}\" id=\"{id}\"><td class=\"number\">{position}</td>")?;
+    if page.visits.origin.is_some() {
+        write!(out, "<td class=\"time\">{}</td>", page.moment(index))?;
     }
     write!(
         out,
-        "<td class=\"verdict\"><span class=\"sign {class}\" aria-hidden=\"true\">{}</span> {}</td>",
+        "<td class=\"verdict\"><span class=\"sign {class}\" aria-hidden=\"true\">{}</span> {}</td><td class=\"band\">",
         verdict_sign(clip.verdict()),
         verdict_word(clip.verdict())
+    )?;
+    match page.kind_of(index) {
+        Some(kind) => {
+            let link = page.id(&format!("kind-{kind}"));
+            write!(out, "<a href=\"#{link}\">{}</a></td>", Escaped(&what_differs(clip)))?;
+        }
+        None => write!(out, "{}</td>", Escaped(&furthest_band(clip)))?,
+    }
+    let level = level_against_references(page, clip).map(signed_decibels);
+    let score = clip.scored.as_ref().map(|scored| number(scored.score.value));
+    write!(
+        out,
+        "<td class=\"number\">{}</td><td class=\"note\">{}</td><td class=\"number\">{}</td><td class=\"number\">{}</td>",
+        level.unwrap_or_else(|| NOTHING.to_owned()),
+        Escaped(&remark_note(clip)),
+        score.unwrap_or_else(|| NOTHING.to_owned()),
+        optional_number(clip.scored.as_ref().and_then(|scored| scored.p_value))
     )?;
     if has_truth {
         write!(out, "<td>{}</td>", Escaped(clip.truth.as_deref().unwrap_or(NOTHING)))?;
     }
-    writeln!(
-        out,
-        "<td class=\"band\">{}</td><td class=\"note\">{}</td></tr>",
-        Escaped(&furthest_band(clip)),
-        Escaped(&remark_note(clip))
-    )
+    writeln!(out, "<th scope=\"row\">{}</th></tr>", Escaped(&clip.name()))
 }
 
 /// What is remarkable about the recording, in a word; the advice is in the section on input quality.
@@ -94,7 +98,11 @@ mod tests {
         sample.clips[2].scored = None;
         let page = sample.input().render();
         assert_eq!(page.matches("<th scope=\"row\">").count() - facts_rows(&page), 3);
-        assert!(page.contains("<a href=\"#clip-1\">whistle.wav</a>"));
+        assert!(
+            page.contains("<td class=\"band\"><a href=\"#kind-1\">+"),
+            "a row leads to its kind"
+        );
+        assert!(page.contains("<th scope=\"row\">whistle.wav</th>"));
         assert!(page.contains("<td class=\"note\">silent</td>"));
         assert!(page.contains("</span> not scored</td>"));
     }

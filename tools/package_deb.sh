@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# Makes a Debian package of the program (see package_binary.sh) and tries it in an empty root: nothing is there but what the
+# package brings. It depends on nothing.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+source tools/packages.sh
+
+target="${CARGO_TARGET_DIR:-$PWD/target}"
+version="$(sed -n 's/^version = "\(.*\)"$/\1/p' Cargo.toml | head -n 1)"
+files="$target/packages/auscult-$version-x86_64-linux"
+[ -x "$files/auscult" ] || tools/package_binary.sh
+command -v dpkg-deb >/dev/null || install_packages dpkg
+
+tree="$target/packages/deb"
+rm -rf "$tree"
+install -D -m 755 "$files/auscult" "$tree/usr/bin/auscult"
+for page in "$files"/man/*.1; do
+    install -D -m 644 "$page" "$tree/usr/share/man/man1/$(basename "$page")"
+done
+gzip -9 -n "$tree"/usr/share/man/man1/*.1
+install -D -m 644 "$files/completions/auscult.bash" "$tree/usr/share/bash-completion/completions/auscult"
+install -D -m 644 "$files/completions/_auscult" "$tree/usr/share/zsh/vendor-completions/_auscult"
+install -D -m 644 "$files/completions/auscult.fish" "$tree/usr/share/fish/vendor_completions.d/auscult.fish"
+install -D -m 644 CHANGELOG.md "$tree/usr/share/doc/auscult/changelog"
+gzip -9 -n "$tree/usr/share/doc/auscult/changelog"
+{
+    printf 'License: MIT or Apache-2.0; the weights of CED-tiny are Apache-2.0\n\n'
+    cat LICENSE-MIT
+    printf '\n\n'
+    cat LICENSE-APACHE
+} >"$tree/usr/share/doc/auscult/copyright"
+mkdir -p "$tree/DEBIAN"
+cat >"$tree/DEBIAN/control" <<CONTROL
+Package: auscult
+Version: $version
+Architecture: amd64
+Maintainer: The auscult authors <auscult@localhost>
+Section: sound
+Priority: optional
+Installed-Size: $(du -sk "$tree/usr" | cut -f 1)
+Description: tells how far a machine sounds from its healthy self
+ auscult remembers how a healthy machine sounds and says, clip by clip, how
+ far a new sound is from that, in which frequency band, and whether it
+ matters. It needs no training, no GPU and no recordings of faults.
+CONTROL
+package="$target/packages/auscult_${version}_amd64.deb"
+dpkg-deb --build --root-owner-group -Zxz "$tree" "$package" >/dev/null
+
+# An empty root: the package manager's own books, and nothing else.
+root="$target/packages/root"
+rm -rf "$root"
+mkdir -p "$root/var/lib/dpkg/info" "$root/var/lib/dpkg/updates" "$root/tmp"
+touch "$root/var/lib/dpkg/status"
+as_root=()
+[ "$(id -u)" -eq 0 ] || as_root=(sudo)
+"${as_root[@]}" dpkg --root="$root" --force-not-root --force-script-chrootless --log=/dev/null --install "$package" >/dev/null
+inside() { "${as_root[@]}" chroot "$root" /usr/bin/auscult "$@"; }
+inside --version
+began="$(date +%s%N)"
+for _ in 1 2 3 4 5 6 7 8 9 10; do inside --version >/dev/null; done
+printf 'package: starts in %d ms\n' "$((($(date +%s%N) - began) / 10000000))"
+inside synth --out /tmp/sounds --layout visits --machine pump --train 6 0 --test 2 0 --visits 3 --seconds 2 >/dev/null
+inside fit /tmp/sounds/pump/normal -o /tmp/pump.auscult --clip-seconds 2 >/dev/null 2>&1
+inside report /tmp/pump.auscult /tmp/sounds/pump/check -o /tmp/page.html >/dev/null 2>&1
+grep -q '<main data-state="' "$root/tmp/page.html"
+for file in usr/share/man/man1/auscult-fit.1.gz usr/share/bash-completion/completions/auscult; do
+    [ -s "$root/$file" ] || { echo "package: $file is not in the package" >&2; exit 1; }
+done
+printf 'package: %s, %s, works in an empty root\n' "$(basename "$package")" "$(du -h "$package" | cut -f 1)"
