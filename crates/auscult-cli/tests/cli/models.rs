@@ -165,7 +165,7 @@ fn foreign_files_are_refused_as_models() {
 fn a_model_from_the_future_asks_for_an_update() {
     let sandbox = Sandbox::with_model();
     let text = sandbox.read("model.auscult");
-    let (from, to) = (br#"\"version\":1,"#, br#"\"version\":9,"#);
+    let (from, to) = (br#"\"version\":6,"#, br#"\"version\":9,"#);
     let at = text.windows(from.len()).position(|window| window == from).unwrap();
     let mut newer = text;
     newer[at..at + to.len()].copy_from_slice(to);
