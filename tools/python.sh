@@ -12,6 +12,13 @@ export PATH="${CARGO_HOME:-${HOME:-/root}/.cargo}/bin:$PATH"
 target="${CARGO_TARGET_DIR:-$PWD/target}"
 tools/wheel.sh --sdist ${AUSCULT_WHEEL_PROFILE:+--profile "$AUSCULT_WHEEL_PROFILE"}
 
+# The source distribution has everything that cargo asks for.
+sources="$target/python-sources"
+rm -rf "$sources" && mkdir -p "$sources"
+tar -xzf "$target"/wheels/auscult-*.tar.gz -C "$sources" --strip-components 1
+(cd "$sources" && cargo metadata --locked --format-version 1 >/dev/null)
+[ -f "$sources/crates/auscult-eval/protocols/table-3.toml" ]
+
 environment="$target/python-tests"
 rm -rf "$environment"
 python3 -m venv "$environment"
