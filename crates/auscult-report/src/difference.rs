@@ -124,19 +124,18 @@ impl ThirdOctaves {
 
     /// This clip's levels over those of its closest normal clip, beside the range of normal clips.
     pub(crate) fn against(&self, closest: &Self, normal: Option<&NormalRange>) -> Difference {
-        let pairs = self.bands.iter().zip(&closest.bands).enumerate();
-        let band = |(index, ((hertz, level), (_, closest))): (
-            usize,
-            (&(Range<f64>, f64), &(Range<f64>, f64)),
-        )| {
+        let mut bands = Vec::with_capacity(self.bands.len());
+        for (index, ((hertz, level), (_, closest))) in
+            self.bands.iter().zip(&closest.bands).enumerate()
+        {
             let normal = normal.and_then(|normal| normal.0.get(index));
-            Band {
+            bands.push(Band {
                 hertz: hertz.clone(),
                 decibels: level - closest,
                 normal: normal.map(|(low, high)| (low - closest, high - closest)),
-            }
-        };
-        Difference { bands: pairs.map(band).collect() }
+            });
+        }
+        Difference { bands }
     }
 }
 

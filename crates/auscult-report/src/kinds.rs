@@ -4,7 +4,11 @@ use std::cmp::{Ordering, Reverse};
 
 use auscult::Verdict;
 
-use crate::{ReportClip, bands::furthest_band_name, difference::Part};
+use crate::{
+    ReportClip,
+    bands::furthest_band_name,
+    difference::{Difference, Part},
+};
 
 /// Clips that differ from normal alike.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,7 +65,7 @@ fn has_parts(clip: &ReportClip<'_>) -> bool {
 }
 
 fn parts(clip: &ReportClip<'_>) -> Vec<Part> {
-    clip.difference.as_ref().map(|difference| difference.parts()).unwrap_or_default()
+    clip.difference.as_ref().map(Difference::parts).unwrap_or_default()
 }
 
 impl Kind {

@@ -13,7 +13,7 @@ pub(crate) struct Visits {
     /// Indices of all clips, in the order of their times where those are known.
     pub(crate) order: Vec<usize>,
     /// The visits, in that order; together they have every clip once.
-    pub(crate) visits: Vec<Visit>,
+    pub(crate) groups: Vec<Visit>,
     /// How the times are known; `None` if clips are only in order.
     pub(crate) origin: Option<TimeOrigin>,
     /// Why times that are there were not used.
@@ -56,7 +56,7 @@ impl Visits {
             split_by_folder(clips)
         };
         let mut visits =
-            Self { order, visits: Vec::new(), origin, distrust, places: vec![0.5; clips.len()] };
+            Self { order, groups: Vec::new(), origin, distrust, places: vec![0.5; clips.len()] };
         visits.lay_out(clips, groups);
         visits
     }
@@ -70,7 +70,7 @@ impl Visits {
         for (range, name) in groups.into_iter().zip(names) {
             let to = from + share * range.len() as f64;
             self.place_clips(clips, range.clone(), from..to);
-            self.visits.push(Visit { clips: range, name, place: from..to });
+            self.groups.push(Visit { clips: range, name, place: from..to });
             from = to + pause;
         }
     }
@@ -245,7 +245,7 @@ mod tests {
         let clips = after.map(|after| clip("a.wav", Some((after, TimeOrigin::FileName))));
         let visits = Visits::of(&clips);
         assert_eq!(visits.order, [2, 3, 4, 0, 1]);
-        let named: Vec<&str> = visits.visits.iter().map(|visit| visit.name.as_str()).collect();
+        let named: Vec<&str> = visits.groups.iter().map(|visit| visit.name.as_str()).collect();
         assert_eq!(named, ["3 Jun", "4 Jun"]);
         let places: Vec<f64> = visits.order.iter().map(|&at| visits.place(at)).collect();
         assert!(places.is_sorted() && places[0] > 0.0 && places[4] < 1.0, "{places:?}");
@@ -259,7 +259,7 @@ mod tests {
         let clips = [0.0, 5.0, 7_200.0, 7_205.0]
             .map(|after| clip("a.wav", Some((after, TimeOrigin::Manifest))));
         let visits = Visits::of(&clips);
-        assert_eq!(visits.visits[1].name, "3 Jun, 14:00");
+        assert_eq!(visits.groups[1].name, "3 Jun, 14:00");
     }
 
     #[test]
@@ -267,14 +267,14 @@ mod tests {
         let clips: Vec<_> = (0..24)
             .map(|hour| clip("a.wav", Some((3600.0 * f64::from(hour), TimeOrigin::FileName))))
             .collect();
-        assert_eq!(Visits::of(&clips).visits.len(), 1);
+        assert_eq!(Visits::of(&clips).groups.len(), 1);
     }
 
     #[test]
     fn without_times_folders_are_visits_and_clips_stand_in_order() {
         let clips = ["day 1/a.wav", "day 1/b.wav", "day 2/a.wav"].map(|path| clip(path, None));
         let visits = Visits::of(&clips);
-        let named: Vec<&str> = visits.visits.iter().map(|visit| visit.name.as_str()).collect();
+        let named: Vec<&str> = visits.groups.iter().map(|visit| visit.name.as_str()).collect();
         assert_eq!((named, visits.origin), (vec!["day 1", "day 2"], None));
         assert_eq!(visits.moment(&clips, 2), "clip 3");
     }
@@ -291,7 +291,7 @@ mod tests {
 
     #[test]
     fn nothing_and_absurd_times_have_places() {
-        assert_eq!(Visits::of(&[]).visits, []);
+        assert_eq!(Visits::of(&[]).groups, []);
         let clips =
             [f64::MAX, -1e300, 0.0].map(|after| clip("a.wav", Some((after, TimeOrigin::Caller))));
         let visits = Visits::of(&clips);

@@ -7,7 +7,7 @@ use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, builder::A
 use super::ScoringArguments;
 
 #[derive(Debug, Args)]
-#[command(mut_arg("model", unless_machines), mut_arg("paths", unless_machines))]
+#[command(mut_arg("model", unless_machines), mut_arg("paths", |paths| unless_machines(paths)))]
 #[command(after_help = "\
 The page answers in its first screen: is the machine well, since when, what differs, how sure is
 that, and what to do. It needs no network, prints well, and has the sound of at most six kinds of

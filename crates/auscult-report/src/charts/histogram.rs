@@ -117,7 +117,7 @@ impl Histogram<'_> {
             let x = scale.place(value);
             fluid::line(out, "threshold", (x, TOP - 6.0), (x, AXIS_AT))?;
             // Beside the line, on the side where there is room; each name in a row of its own.
-            let (side, moved) = if x > 0.6 { ("end", -6.0) } else { ("start", 6.0) };
+            let (side, moved) = if x > 0.45 { ("end", -6.0) } else { ("start", 6.0) };
             let name = format!("{} {}", threshold.name(), number(value));
             let y = TOP - 8.0 + 14.0 * index as f64;
             fluid::text(out, &format!("threshold-name {side}"), (x, y), moved, &name)?;

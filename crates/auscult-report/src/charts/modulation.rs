@@ -37,7 +37,7 @@ const TOP: f64 = 8.0;
 const BOTTOM: f64 = 200.0;
 const HEIGHT: f64 = 240.0;
 const FROM: f64 = 104.0;
-const TO: f64 = 350.0;
+const TO: f64 = 344.0;
 
 /// The brightest colour: ten times the normal modulation.
 const SPAN_DECIBELS: f64 = 20.0;

@@ -116,8 +116,8 @@ impl Timeline<'_> {
 
     /// A band for each visit, its name above it and its first times below.
     fn write_visits(&self, out: &mut Formatter<'_>) -> fmt::Result {
-        let Visits { visits, order, origin, .. } = &self.page.visits;
-        for Visit { clips, name, place } in visits {
+        let Visits { groups, order, origin, .. } = &self.page.visits;
+        for Visit { clips, name, place } in groups {
             let width = place.end - place.start;
             let [first, last] = [clips.start, clips.end - 1].map(|at| self.page.moment(order[at]));
             let title = format!("{name}: {first} to {last}");

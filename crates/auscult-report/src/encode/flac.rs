@@ -233,7 +233,7 @@ fn crc16(bytes: &[u8]) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use auscult::{ClipRules, ClipSettings, Reading, random::Random};
+    use auscult::{ClipRules, ClipSettings, Reading, audio::ChannelRule, random::Random};
 
     use super::*;
 
@@ -241,7 +241,7 @@ mod tests {
     fn decoded(bytes: &[u8], sample_rate: u32, samples: usize) -> Vec<f32> {
         let seconds = samples as f64 / f64::from(sample_rate);
         let clip = ClipSettings { sample_rate, seconds };
-        let reading = Reading::new(clip, Default::default(), None, ClipRules::field()).unwrap();
+        let reading = Reading::new(clip, ChannelRule::default(), None, ClipRules::field()).unwrap();
         let stream = std::io::Cursor::new(bytes.to_vec());
         let mut clips = reading.clips_of_stream("page.flac", stream).unwrap();
         clips.next().unwrap().unwrap().samples

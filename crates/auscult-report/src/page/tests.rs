@@ -41,7 +41,11 @@ fn a_changed_run_says_what_differs_and_what_to_do() {
 fn only_the_script_of_the_page_may_run() {
     use sha2::Digest;
     let digest = sha2::Sha256::digest(PLAYER.source.as_bytes());
-    assert_eq!(crate::encode::base64_of(&digest), PLAYER.sha256, "run tools/page_script.sh");
+    assert_eq!(
+        crate::encode::base64_of(&digest),
+        PLAYER.sha256,
+        "openssl dgst -sha256 -binary src/player.js | base64 > src/player.js.sha256"
+    );
     let page = sample().input().render();
     assert!(page.contains(&format!("script-src 'sha256-{}'", PLAYER.sha256)));
     assert!(!PLAYER.source.contains("</script"));
@@ -162,7 +166,7 @@ fn three_hundred_clips_with_six_kinds_of_ten_seconds_stay_below_five_megabytes()
         let tone: Vec<f32> =
             (0..16_000).map(|i| (i as f32 * 0.06 * 2_f32.powi(at)).sin()).collect();
         let octaves = crate::difference::ThirdOctaves::of(&tone, 16_000);
-        let silence = crate::difference::ThirdOctaves::of(&[0.0; 16_000], 16_000);
+        let silence = crate::difference::ThirdOctaves::of(&vec![0.0; 16_000], 16_000);
         let clip = &mut sample.clips[at as usize];
         clip.scored.clone_from(&clip_with(99.0 - f64::from(at), Verdict::Anomalous).scored);
         (clip.sound, clip.difference) = (sound, Some(octaves.against(&silence, None)));

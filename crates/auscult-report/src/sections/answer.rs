@@ -61,7 +61,7 @@ pub(crate) fn dates(page: &Page<'_>) -> String {
         .range(&page.input.clips)
         .map(|range| format!("sound of {} UTC", range_of(&range)));
     let written = page.input.written.map(|written| format!("written {} UTC", moment(written)));
-    let visits = (page.visits.visits.len() > 1).then(|| plural(page.visits.visits.len(), "visit"));
+    let visits = (page.visits.groups.len() > 1).then(|| plural(page.visits.groups.len(), "visit"));
     let clips = plural(page.input.clips.len(), "clip");
     sound
         .into_iter()

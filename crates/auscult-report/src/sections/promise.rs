@@ -10,6 +10,9 @@ use crate::page::{Page, Threshold};
 pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let model = page.input.model;
     let section = page.section("promise", "What is promised");
+    let item = |text: String| format!("<li>{text}</li>\n");
+    let shortcomings: Vec<String> =
+        page.thresholds.iter().filter_map(shortcoming).map(item).collect();
     write!(
         out,
         "{section}<ul>\n\
@@ -22,11 +25,7 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
          means unlike the normal clips; it is not a diagnosis.</li>\n\
          {}{}</ul>\n</section>\n",
         rate_words(model.settings().promise(), page),
-        page.thresholds
-            .iter()
-            .filter_map(shortcoming)
-            .map(|text| format!("<li>{text}</li>\n"))
-            .collect::<String>(),
+        shortcomings.concat(),
         basis_words(model.calibration().basis(), page.is_promised()),
         alarm_words(model.settings().alarm),
         page.thresholds.iter().map(smallest_p_value).collect::<String>(),

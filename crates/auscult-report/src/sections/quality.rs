@@ -18,10 +18,10 @@ pub(crate) fn write(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let remarks: Vec<Vec<(&str, String)>> = clips.iter().map(ReportClip::remarks_in_full).collect();
     let fine = remarks.iter().filter(|remarks| remarks.is_empty()).count();
     let section = page.section("quality", "Input quality");
-    write!(
+    writeln!(
         out,
         "{section}\
-         <p>{fine} of {} have nothing to remark on.</p>\n",
+         <p>{fine} of {} have nothing to remark on.</p>",
         plural(clips.len(), "clip")
     )?;
     if fine < clips.len() {

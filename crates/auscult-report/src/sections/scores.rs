@@ -96,12 +96,12 @@ fn write_histogram(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     } else {
         "by a network that was not trained on them"
     };
-    write!(
+    writeln!(
         out,
         "{section}\
          <p>Bars: how normal clips score {left_out}. Marks below them: \
          the clips of this report. Marks to the right of all bars are further from normal than any \
-         normal clip was.</p>\n"
+         normal clip was.</p>"
     )?;
     if calibration.is_empty() {
         writeln!(
@@ -127,11 +127,11 @@ fn write_heat_map(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::Result {
     let section = page.section("bands", "Where the clips differ");
     let [measure, five] =
         if page.compares() { ["distance to the memory", "as far"] } else { ["error", "the error"] };
-    write!(
+    writeln!(
         out,
         "{section}\
          <p>Every band of every clip against what unseen normal clips have in that band: 1\u{d7} is \
-         their median {measure}, 5\u{d7} is five times {five}.</p>\n"
+         their median {measure}, 5\u{d7} is five times {five}.</p>"
     )?;
     if page.input.clips.iter().all(|clip| clip.explanation.is_none()) {
         writeln!(out, "<p class=\"missing\">No clip of this report is explained.</p>\n</section>")?;
