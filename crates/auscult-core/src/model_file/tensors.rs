@@ -87,7 +87,7 @@ fn spectra_tensor(references: &References) -> Option<Tensor> {
 
 /// Gives the references their levels; says whether the file has some.
 fn read_spectra(container: &SafeTensors<'_>, references: &mut [Provenance]) -> Result<bool> {
-    if !container.names().iter().any(|name| *name == SPECTRA) {
+    if !container.names().contains(&SPECTRA) {
         return Ok(false);
     }
     let view = container.tensor(SPECTRA).map_err(|error| damaged(error.to_string()))?;
