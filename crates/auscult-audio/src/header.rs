@@ -53,7 +53,11 @@ pub fn native_rate(location: &Location) -> Result<u32> {
 ///
 /// As those of [`ClipReader::open`](crate::ClipReader::open).
 pub fn header_seconds(location: &Location) -> Result<Option<f64>> {
-    let Location::File(path) = location else { return Ok(None) };
+    let path = match location {
+        Location::File(path) => path,
+        Location::Memory(sound) => return Ok(Some(sound.seconds())),
+        Location::Table(..) | Location::StandardInput => return Ok(None),
+    };
     let (_, decoder) = Decoder::at(location)?;
     Ok(match decoder {
         Decoder::Pcm(reader) => {
@@ -61,7 +65,7 @@ pub fn header_seconds(location: &Location) -> Result<Option<f64>> {
             Some(reader.seconds_in(found.len()))
         }
         Decoder::Packets(reader) => reader.seconds(),
-        Decoder::Table(_) => None,
+        Decoder::Table(_) | Decoder::Memory(_) => None,
     })
 }
 

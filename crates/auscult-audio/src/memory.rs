@@ -52,6 +52,11 @@ impl MemorySound {
     pub fn name(&self) -> &str {
         &self.name
     }
+
+    /// How long it is, in seconds.
+    pub fn seconds(&self) -> f64 {
+        self.samples.len() as f64 / f64::from(self.sample_rate)
+    }
 }
 
 impl PartialEq for MemorySound {
@@ -79,7 +84,7 @@ pub(crate) struct MemoryReader {
 impl MemoryReader {
     pub(crate) fn new(sound: &MemorySound) -> Self {
         let codec = "memory".to_owned();
-        let format = Format { sample_rate: sound.sample_rate, channels: 1, codec };
+        let format = Format { sample_rate: sound.sample_rate, channels: 1, bits: None, codec };
         Self { samples: Arc::clone(&sound.samples), position: 0, format }
     }
 

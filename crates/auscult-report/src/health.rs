@@ -8,7 +8,7 @@ use auscult::{
 };
 use serde::Serialize;
 
-use crate::{Changed, Report, visits::Visits};
+use crate::{Report, visits::Visits};
 
 /// What a machine needs from its people.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
@@ -91,7 +91,7 @@ impl Health {
                 State::Alert
             }
         };
-        let least = report.changed.as_ref().map_or(State::Normal, |_: &Changed| State::Alert);
+        let least = report.changed.as_ref().map_or(State::Normal, |_| State::Alert);
         Self { state: state.max(least), why, alarms, rule, is_own_rule: own_rule.is_some() }
     }
 }
@@ -260,8 +260,7 @@ mod tests {
     fn changed_raises_a_state_and_never_lowers_one() {
         for clips in ["....", "...!!!", "...!!!.......", "???"] {
             let sample = machine(clips);
-            let changed =
-                Changed { test_level: 0.001, differs: Vec::new(), next_step: String::new() };
+            let changed = crate::testing::changed(&[], "");
             let report = sample.input();
             let visits = Visits::of(&report.clips);
             let before = Health::of(&report, &visits).state;

@@ -3,7 +3,8 @@
 use std::{borrow::Cow, ops::Deref};
 
 use auscult::{
-    ClipCondition, ClipRecord, Listen, Machine, Model, Verdict, audio::Location, features::Axis,
+    Changed, ClipCondition, ClipRecord, Listen, Machine, Model, Verdict, audio::Location,
+    features::Axis,
 };
 
 use crate::{difference::Difference, hearing};
@@ -37,19 +38,6 @@ pub struct Report<'a> {
     pub(crate) changed: Option<Changed>,
     /// When the page was made, in seconds since 1970.
     pub(crate) written: Option<f64>,
-}
-
-/// The judgement of a run whose clips differ from the references as a whole: the recording has changed, or the machine.
-///
-/// It never makes a machine look better: a page keeps the state its clips give it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Changed {
-    /// How often the test behind this would be wrong about recordings like the references, 0 to 1.
-    pub test_level: f64,
-    /// What most clips have in common: `8 dB quieter at 2-8 kHz`.
-    pub differs: Vec<String>,
-    /// What to do now, in a sentence or two.
-    pub next_step: String,
 }
 
 /// One clip of a report.

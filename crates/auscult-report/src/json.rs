@@ -1,6 +1,6 @@
 //! The facts of a page, for programs.
 
-use auscult::{ClipRecord, record::RECORD_SCHEMA};
+use auscult::{Changed, ClipRecord, record::RECORD_SCHEMA};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -38,13 +38,7 @@ fn facts<'a>(page: &'a Page<'_>) -> Facts<'a> {
         from: range.as_ref().and_then(|range| time(range.start)).map(|time| time.to_string()),
         to: range.as_ref().and_then(|range| time(range.end)).map(|time| time.to_string()),
         state: page.health.state,
-        changed: input.changed.as_ref().map(|changed| {
-            json!({
-                "test_level": changed.test_level,
-                "differs": changed.differs,
-                "next_step": changed.next_step,
-            })
-        }),
+        changed: input.changed.as_ref(),
         kinds: page.kinds.iter().map(|kind| kind_facts(page, kind)).collect(),
         notes: &input.notes,
         model: model(page),
@@ -129,7 +123,7 @@ struct Facts<'a> {
     from: Option<String>,
     to: Option<String>,
     state: State,
-    changed: Option<Value>,
+    changed: Option<&'a Changed>,
     kinds: Vec<Value>,
     notes: &'a [String],
     model: Value,

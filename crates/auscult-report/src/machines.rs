@@ -137,10 +137,7 @@ mod tests {
     use auscult::Verdict;
 
     use super::*;
-    use crate::{
-        Changed,
-        testing::{Sample, assert_well_formed, attribute_values, clip_with, sample},
-    };
+    use crate::testing::{Sample, assert_well_formed, attribute_values, clip_with, sample};
 
     fn machine(verdict: Verdict, count: usize) -> Sample {
         Sample { clips: vec![clip_with(2.0, verdict); count], ..sample() }
@@ -154,11 +151,7 @@ mod tests {
         let named = |sample: &'static Sample, title| Report { title, ..sample.input() };
         let [well, odd, ill]: [&'static Sample; 3] =
             [well, odd, ill].map(|sample| &*Box::leak(Box::new(sample)));
-        let changed = Changed {
-            test_level: 0.01,
-            differs: vec!["6 dB quieter".to_owned()],
-            next_step: "Look.".to_owned(),
-        };
+        let changed = crate::testing::changed(&["6 dB quieter"], "look");
         let reports = vec![
             named(well, "well"),
             named(well, "moved").with_changed(Some(changed)),

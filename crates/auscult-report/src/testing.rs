@@ -3,12 +3,27 @@
 use std::{borrow::Cow, sync::Arc};
 
 use auscult::{
-    BeamSettings, ClipCondition, ClipRecord, ClipScore, ClipSettings, ClipVectors, Explanation,
-    FalseAlarmRate, FrontEnd, FrontEndSettings, Method, Model, ModelSettings, Provenance,
-    QualityMeter, References, ScoredClip, Verdict, random::Random,
+    Basis, BeamSettings, Changed, ClipCondition, ClipRecord, ClipScore, ClipSettings, ClipVectors,
+    Explanation, FalseAlarmRate, FrontEnd, FrontEndSettings, Method, Model, ModelSettings,
+    Provenance, QualityMeter, References, ScoredClip, Verdict, WhatDiffers, random::Random,
 };
 
 use crate::{Report, ReportClip, ReportSound, difference::ThirdOctaves};
+
+/// A run that differs as a whole, in these ways.
+pub(crate) fn changed(differs: &[&str], next_step: &str) -> Changed {
+    let what = |text: &&str| WhatDiffers { kind: "level", text: (*text).to_owned() };
+    Changed {
+        level: 0.05,
+        p_value: 0.001,
+        clips: 20,
+        differing: 20,
+        compared_with: 5,
+        basis: Basis::Visits,
+        what_differs: differs.iter().map(what).collect(),
+        next_step: next_step.to_owned(),
+    }
+}
 
 pub(crate) struct Sample {
     pub(crate) model: Model,

@@ -6,7 +6,7 @@
 //! some visits of ten clips. Runs of 20 clips of one further visit each are then listened to: as they are (ten visits), and
 //! changed (one each). The table says how many were called changed, in how many of those the right thing was named, and of faulty
 //! runs how many were silent: neither changed nor with a single anomalous clip.
-//! PUMP_FOLDER holds manifest.csv (columns path, label) of a real pump, numbered in the order of recording.
+//! `PUMP_FOLDER` holds manifest.csv (columns path, label) of a real pump, numbered in the order of recording.
 
 use std::{
     collections::BTreeMap,
@@ -141,9 +141,8 @@ struct Outcome {
 fn main() -> anyhow::Result<()> {
     let mut arguments = std::env::args().skip(1);
     let seeds: u64 = arguments.next().map_or(Ok(6), |text| text.parse())?;
-    let mut head = "| run".to_owned();
-    VISITS.iter().for_each(|visits| head += &format!(" | {visits} visits learnt"));
-    println!("{head} |\n|---{}|", "|---".repeat(VISITS.len()));
+    let head = VISITS.map(|visits| format!("{visits} visits learnt")).join(" | ");
+    println!("| run | {head} |\n|---{}|", "|---".repeat(VISITS.len()));
     let mut columns = Vec::new();
     for visits in VISITS {
         let repetitions: Vec<(Kind, u64)> = Kind::ALL

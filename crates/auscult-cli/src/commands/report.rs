@@ -76,6 +76,7 @@ impl Run {
         let Self { scoring, records, summary } = self;
         let place = |path: &str| scoring.location(path);
         Report::of_run(title, &scoring.machine, records, &scoring.listen, &place)
+            .with_changed(summary.changed.clone())
             .with_notes(notes(scoring, summary))
             .written_at(written)
     }
@@ -139,8 +140,7 @@ const MOST_UNREAD: usize = 20;
 /// What the page must not keep to itself: alarms, and what is not on it.
 fn notes(scoring: &Scoring, summary: &RunSummary) -> Vec<String> {
     let alarms = promise::alarm_line(&scoring.machine, summary, scoring.has_other_rate);
-    let mut notes = promise::changed_lines(summary);
-    notes.extend(alarms);
+    let mut notes: Vec<String> = alarms.into_iter().collect();
     if summary.is_cancelled {
         notes.push("stopped before everything was read: some recordings are missing".to_owned());
     }

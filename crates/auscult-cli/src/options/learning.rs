@@ -50,9 +50,10 @@ pub(crate) fn learn(arguments: &FitArguments, context: &Context) -> anyhow::Resu
     let memory = &arguments.memory;
     anyhow::ensure!(memory.max_references != Some(0), "--max-references must be at least 1, got 0");
     let has_length = arguments.front_end.clip_seconds.is_some() || arguments.settings.is_some();
-    let usual = match has_length {
-        true => ClipSettings::default(),
-        false => arguments.input.usual_clip(&context.printer)?,
+    let usual = if has_length {
+        ClipSettings::default()
+    } else {
+        arguments.input.usual_clip(&context.printer)?
     };
     let clip = arguments.front_end.clip_of(&arguments.input, usual)?;
     let learn = Learn {

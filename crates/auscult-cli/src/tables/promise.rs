@@ -83,7 +83,9 @@ pub(crate) fn warn(model: &Model, printer: &Printer) {
 
 /// Notes why verdicts are not to be relied on, where results have no place for it.
 pub(crate) fn warn_about_run(machine: &Machine, summary: &RunSummary, printer: &Printer) {
-    changed_lines(summary).iter().for_each(|line| printer.note(line));
+    for line in changed_lines(summary) {
+        printer.note(line);
+    }
     for domain in &summary.domains {
         let domain = domain.as_deref();
         if let Some(shortcoming) = short_shortcoming(machine.standing(domain)) {

@@ -110,9 +110,10 @@ fn octaves(difference: &SpectrumDifference) -> String {
     let parts: Vec<String> = notable
         .map(|(edges, decibels)| format!("{:.0} Hz {decibels:+.0}", (edges[0] * edges[1]).sqrt()))
         .collect();
-    let parts = match parts.is_empty() {
-        true => format!("none differs by {NOTABLE_DECIBELS} dB"),
-        false => format!("{} dB", parts.join(", ")),
+    let parts = if parts.is_empty() {
+        format!("none differs by {NOTABLE_DECIBELS} dB")
+    } else {
+        format!("{} dB", parts.join(", "))
     };
     format!("third octaves against {}: {parts}", printable(&difference.closest))
 }

@@ -18,7 +18,7 @@ fn six_visits() -> Sandbox {
 }
 
 /// A run of a further visit, each clip changed.
-fn record_run(sandbox: &Sandbox, folder: &str, change: impl Fn(&mut Vec<f32>)) {
+fn record_run(sandbox: &Sandbox, folder: &str, change: impl Fn(&mut [f32])) {
     for take in 0..12 {
         let mut samples = ClipRecipe { visit: 20, take, ..clip() }.render().unwrap();
         change(&mut samples);
@@ -27,8 +27,8 @@ fn record_run(sandbox: &Sandbox, folder: &str, change: impl Fn(&mut Vec<f32>)) {
 }
 
 /// Duller and with a reflection: the microphone stands elsewhere.
-fn move_microphone(samples: &mut Vec<f32>) {
-    let dry = samples.clone();
+fn move_microphone(samples: &mut [f32]) {
+    let dry = samples.to_vec();
     let mut smooth = 0.0;
     for (index, sample) in samples.iter_mut().enumerate() {
         smooth += 0.2 * (dry[index] - smooth);

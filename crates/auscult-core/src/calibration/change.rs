@@ -30,6 +30,9 @@ const ASKED: f64 = 0.01;
 /// A clip differs if at most this share of normal clips scores as high.
 const DIFFERS: f64 = 0.1;
 
+/// More than this share of a run must differ: a machine that is faulty half of the time has not changed as a whole.
+const MOST: f64 = 0.6;
+
 /// Fewer clips are not a run: their own verdicts say it all.
 const FEWEST_CLIPS: usize = 5;
 
@@ -100,7 +103,8 @@ impl RunJudgement {
     /// The same at another level, such as one that several judgements share.
     pub fn is_changed_at(&self, level: f64) -> bool {
         let asked = ASKED * level / CHANGE_LEVEL;
-        2 * self.differing > self.clips && self.p_value.is_some_and(|p_value| p_value <= asked)
+        let differ = self.differing as f64 > MOST * self.clips as f64;
+        differ && self.p_value.is_some_and(|p_value| p_value <= asked)
     }
 }
 
@@ -369,6 +373,9 @@ mod tests {
         let judgement = NormalRuns::of(&calibration).unwrap().judge(&calibration, &run);
         assert_eq!((judgement.clips, judgement.differing), (20, 8));
         assert!(!judgement.is_changed());
+        let half = RunJudgement { differing: 11, p_value: Some(1e-9), ..judgement };
+        let most = RunJudgement { differing: 13, ..half };
+        assert!(!half.is_changed() && most.is_changed());
     }
 
     #[test]
@@ -403,14 +410,18 @@ mod tests {
             let calibration = calibration(&mut random, Basis::Visits, 6, 10);
             let mut drift = Drift::new(NormalRuns::of(&calibration).unwrap(), 10);
             for _ in 0..30 {
-                visit(&mut random, 10, 0.0).into_iter().for_each(|score| drift.observe(score));
+                for score in visit(&mut random, 10, 0.0) {
+                    drift.observe(score);
+                }
                 false_drifts += usize::from(drift.is_drifting());
                 if drift.is_drifting() {
                     drift.accept();
                 }
             }
             for _ in 0..10 {
-                visit(&mut random, 10, 2.0).into_iter().for_each(|score| drift.observe(score));
+                for score in visit(&mut random, 10, 2.0) {
+                    drift.observe(score);
+                }
             }
             found += usize::from(drift.is_drifting());
         }

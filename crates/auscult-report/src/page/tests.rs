@@ -24,16 +24,13 @@ fn the_first_screen_answers_five_questions_and_says_so_to_programs() {
 #[test]
 fn a_changed_run_says_what_differs_and_what_to_do() {
     let sample = sample();
-    let changed = crate::Changed {
-        test_level: 0.001,
-        differs: vec!["8 dB quieter at 2-8 kHz".to_owned()],
-        next_step: "Check the microphone <first>.".to_owned(),
-    };
+    let changed =
+        crate::testing::changed(&["8 dB quieter at 2-8 kHz"], "check the microphone <first>");
     let page = sample.input().with_changed(Some(changed)).render();
     assert!(page.contains("data-changed=\"true\""));
     assert!(page.contains("Most clips differ the same way: 8 dB quieter at 2-8 kHz."));
     assert!(page.contains("Check the microphone &lt;first&gt;."));
-    assert!(page.contains("would be called changed in 0.1 % of runs."));
+    assert!(page.contains("would be called changed in at most 5 % of runs."));
     assert_well_formed(&page);
 }
 

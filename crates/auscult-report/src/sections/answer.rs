@@ -136,12 +136,11 @@ fn since(page: &Page<'_>) -> String {
 }
 
 fn what_differs(page: &Page<'_>) -> String {
-    if let Some(changed) = page.input.changed.as_ref().filter(|changed| !changed.differs.is_empty())
+    if let Some(changed) =
+        page.input.changed.as_ref().filter(|changed| !changed.what_differs.is_empty())
     {
-        return format!(
-            "Most clips differ the same way: {}.",
-            Escaped(&changed.differs.join("; "))
-        );
+        let differences = changed.differences();
+        return format!("Most clips differ the same way: {}.", Escaped(&differences));
     }
     let kinds = &page.kinds;
     if kinds.is_empty() {
@@ -167,9 +166,10 @@ fn what_differs(page: &Page<'_>) -> String {
 
 /// What differs, for a row of a list: plain text.
 pub(crate) fn in_short(page: &Page<'_>) -> String {
-    if let Some(changed) = page.input.changed.as_ref().filter(|changed| !changed.differs.is_empty())
+    if let Some(changed) =
+        page.input.changed.as_ref().filter(|changed| !changed.what_differs.is_empty())
     {
-        return changed.differs.join("; ");
+        return changed.differences();
     }
     match page.kinds.first() {
         _ if page.health.why == Why::NotJudged => "No clip has a verdict yet.".to_owned(),
@@ -222,17 +222,23 @@ fn how_sure(page: &Page<'_>) -> String {
         sentences.push(format!("{what}: <a href=\"#{link}\">why, and what is missing</a>."));
     }
     if let Some(changed) = &page.input.changed {
-        let level = tick(changed.test_level * 100.0);
+        let level = tick(changed.level * 100.0);
         sentences.push(format!(
-            "Recordings like the references would be called changed in {level} % of runs."
+            "Recordings like the references would be called changed in at most {level} % of runs."
         ));
     }
     sentences.join(" ")
 }
 
+/// The text with a capital letter in front, as a sentence begins.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
+}
+
 fn what_to_do(page: &Page<'_>) -> String {
     if let Some(changed) = &page.input.changed {
-        return Escaped(&changed.next_step).to_string();
+        return format!("{}.", Escaped(&capitalised(&changed.next_step)));
     }
     let listen = match page.kinds.first() {
         Some(kind) if page.input.clips[kind.leader()].sound.is_some() => {
