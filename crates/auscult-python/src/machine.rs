@@ -289,13 +289,15 @@ impl Machine {
         if let (true, Some(error)) = (records.is_empty(), first) {
             return Err(error.into());
         }
-        let summary = serde_json::to_string(&listening.summary()).unwrap_or_default();
+        let summary = listening.summary();
         let sounds = if options.explain { given.sounds } else { Vec::new() };
         Ok(Records::of_run(records, problems, summary, sounds))
     }
 
     fn report<'a>(&'a self, title: &'a str, records: &'a Records) -> Report<'a> {
-        Report::of_places(title, &self.machine, records.list(), &|path| records.location(path))
+        let place = |path: &str| records.location(path);
+        Report::of_run(title, &self.machine, records.list(), &auscult::Listen::default(), &place)
+            .with_changed(records.changed())
     }
 }
 

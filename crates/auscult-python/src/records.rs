@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use auscult::{
-    ClipRecord,
+    Changed, ClipRecord, RunSummary,
     audio::{Location, MemorySound},
 };
 use numpy::PyArray1;
@@ -19,6 +19,8 @@ pub(crate) struct Records {
     problems: Vec<String>,
     /// A `RunSummary` as JSON; empty where there was no run.
     summary: String,
+    /// Whether the run differs as a whole, and how.
+    changed: Option<Changed>,
     /// Arrays by name, where pages want to show them.
     sounds: BTreeMap<String, MemorySound>,
 }
@@ -26,17 +28,23 @@ pub(crate) struct Records {
 impl Records {
     pub(crate) fn of(clips: Vec<ClipRecord>) -> Self {
         let (problems, summary, sounds) = (Vec::new(), String::new(), BTreeMap::new());
-        Self { clips, problems, summary, sounds }
+        Self { clips, problems, summary, changed: None, sounds }
     }
 
     pub(crate) fn of_run(
         clips: Vec<ClipRecord>,
         problems: Vec<String>,
-        summary: String,
+        summary: RunSummary,
         sounds: Vec<MemorySound>,
     ) -> Self {
         let sounds = sounds.into_iter().map(|sound| (sound.name().to_owned(), sound)).collect();
-        Self { clips, problems, summary, sounds }
+        let as_json = serde_json::to_string(&summary).unwrap_or_default();
+        Self { clips, problems, summary: as_json, changed: summary.changed, sounds }
+    }
+
+    /// Whether the run differs as a whole, and how.
+    pub(crate) fn changed(&self) -> Option<Changed> {
+        self.changed.clone()
     }
 
     pub(crate) fn list(&self) -> &[ClipRecord] {
