@@ -25,13 +25,13 @@ pub(crate) fn run(arguments: &ReportArguments, context: &Context) -> anyhow::Res
         machines.iter().map(|machine| Run::new(machine, context)).collect::<anyhow::Result<_>>()?;
     let titles: Vec<String> = machines.iter().map(ScoringArguments::machine_name).collect();
     let written = SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64();
-    let titled = runs.iter().zip(&titles);
     let page = if let ([run], None) = (&runs[..], arguments.first_of_several()) {
         let title = arguments.title.as_deref().unwrap_or(&titles[0]);
         let report = run.report(title, written);
         Page { html: report.render(), json: report.to_json()? }
     } else {
-        let reports = titled.map(|(run, title)| run.report(title, written)).collect();
+        let reports =
+            runs.iter().zip(&titles).map(|(run, title)| run.report(title, written)).collect();
         let machines = Machines::new(arguments.title.as_deref().unwrap_or("Machines"), reports);
         Page { html: machines.render(), json: machines.to_json()? }
     };
@@ -125,11 +125,8 @@ fn check(
         auscult::files::check_target(path)?;
         auscult::check_result_target(path, machines.iter().flat_map(ScoringArguments::inputs))?;
     }
-    let is_same = |json: &Path| arguments.output.as_deref() == Some(json);
-    anyhow::ensure!(
-        !json_file.is_some_and(is_same),
-        "--output and --json name the same file; give two"
-    );
+    let is_same = json_file.is_some() && arguments.output.as_deref() == json_file;
+    anyhow::ensure!(!is_same, "--output and --json name the same file; give two");
     Ok(())
 }
 
