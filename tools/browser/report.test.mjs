@@ -248,9 +248,7 @@ describe("the first screen", () => {
     const { context, page } = await open(named("hall"));
     const states = await page.locator("article.machine").evaluateAll((machines) =>
       machines.map((machine) => machine.dataset.state));
-    const order = ["alarm", "alert", "normal"];
-    assert.deepEqual(states, [...states].sort((a, b) => order.indexOf(a) - order.indexOf(b)));
-    assert.equal(states.length, 2);
+    assert.deepEqual(states, ["alarm", "normal"], "given in the other order");
     assert.equal(await page.locator("main").getAttribute("data-state"), states[0]);
     await page.locator("article.machine summary").first().click();
     assert.ok(await page.locator("[data-answer=do]").first().isVisible());

@@ -1,9 +1,6 @@
 //! Several machines on one page, the one that needs its people most first.
 
-use std::{
-    cmp::Reverse,
-    fmt::{self, Display, Formatter},
-};
+use std::fmt::{self, Display, Formatter};
 
 use auscult::plural;
 use auscult_page::{Document, Escaped};
@@ -11,6 +8,7 @@ use auscult_page::{Document, Escaped};
 use crate::{
     Report, State,
     charts::{self, Spark},
+    hearing::is_heard,
     json,
     page::{PLAYER, Page, STYLE, write_footer},
     sections::answer,
@@ -25,27 +23,28 @@ pub struct Machines<'a> {
 }
 
 impl<'a> Machines<'a> {
-    /// A page of these machines, whatever their order.
+    /// A page of these machines, whatever their order. They share the room for sound: the worst are heard.
     pub fn new(title: &'a str, reports: Vec<Report<'a>>) -> Self {
+        let mut reports = worst_first(reports);
+        let mut samples_before = 0;
+        for sound in
+            reports.iter_mut().flat_map(|report| &mut report.clips).map(|clip| &mut clip.sound)
+        {
+            let samples = sound.as_ref().map_or(0, |sound| {
+                sound.samples.len() + sound.nearest.as_ref().map_or(0, Vec::len)
+            });
+            if is_heard(samples_before, samples) {
+                samples_before += samples;
+            } else {
+                *sound = None;
+            }
+        }
         Self { title, reports }
     }
 
-    /// The machines, the worst first: alarms before alerts, changed recordings before others, and then the larger share of
-    /// anomalous clips.
     fn pages(&self) -> Vec<Page<'_>> {
-        let mut pages: Vec<Page<'_>> = self.reports.iter().map(Page::new).collect();
-        let anomalous = |page: &Page<'_>| {
-            let count: usize = page.kinds.iter().map(|kind| kind.clips().len()).sum();
-            count as f64 / page.input.clips.len().max(1) as f64
-        };
-        pages.sort_by(|a, b| {
-            let key = |page: &Page<'_>| {
-                (Reverse(page.health.state), Reverse(page.input.changed.is_some()))
-            };
-            key(a).cmp(&key(b)).then(anomalous(b).total_cmp(&anomalous(a)))
-        });
-        let inputs = pages.into_iter().map(|page| page.input).enumerate();
-        inputs.map(|(index, input)| Page::of_machine(input, index + 1)).collect()
+        let numbered = self.reports.iter().enumerate();
+        numbered.map(|(index, report)| Page::of_machine(report, index + 1)).collect()
     }
 
     /// Renders the page: one HTML document that needs nothing else.
@@ -93,6 +92,21 @@ impl Display for Machines<'_> {
         write_footer(out, self.reports.first().map_or("", |report| report.version))?;
         document.close(out)
     }
+}
+
+/// Alarms before alerts, changed recordings before others, and then the larger share of anomalous clips.
+fn worst_first(reports: Vec<Report<'_>>) -> Vec<Report<'_>> {
+    let anomalous = |report: &Report<'_>| {
+        let count = report.clips.iter().filter(|clip| clip.is_anomalous()).count();
+        count as f64 / report.clips.len().max(1) as f64
+    };
+    let mut keyed: Vec<_> =
+        reports.into_iter().map(|report| (report.state(), anomalous(&report), report)).collect();
+    keyed.sort_by(|(a_state, a_share, a), (b_state, b_share, b)| {
+        let changed = b.changed.is_some().cmp(&a.changed.is_some());
+        b_state.cmp(a_state).then(changed).then(b_share.total_cmp(a_share))
+    });
+    keyed.into_iter().map(|(_, _, report)| report).collect()
 }
 
 fn worst(pages: &[Page<'_>]) -> State {
@@ -172,6 +186,17 @@ mod tests {
         );
         assert!(page.contains("3 machines need you: 1 with an alarm, 2 to watch, 1 well."));
         assert_well_formed(&page);
+    }
+
+    #[test]
+    fn many_machines_share_the_room_for_sound() {
+        let mut sample = sample();
+        if let Some(sound) = &mut sample.clips[0].sound {
+            sound.samples = vec![0.0; 600_000];
+        }
+        let page = Machines::new("Hall 2", (0..5).map(|_| sample.input()).collect()).render();
+        assert_eq!(page.matches("<audio").count(), 2 * 2, "two pairs of 616000 samples fit");
+        assert_eq!(page.matches("<article class=\"card kind\"").count(), 5);
     }
 
     #[test]

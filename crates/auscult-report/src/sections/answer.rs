@@ -181,7 +181,11 @@ pub(crate) fn in_short(page: &Page<'_>) -> String {
             };
             format!("{}{more}", kind.short_name(&page.input.clips))
         }
-        _ => "Nothing unusual.".to_owned(),
+        Some(_) => {
+            let clips = page.kinds.iter().map(|kind| kind.clips().len()).sum();
+            format!("{} above the threshold, no more than chance makes.", plural(clips, "clip"))
+        }
+        None => "Nothing unusual.".to_owned(),
     }
 }
 
