@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, path::Path, str::FromStr};
 
-use auscult_core::ClipLength;
+use auscult_core::{ClipLength, beam::BeamOverrides};
 use auscult_encoders::Precision;
 use serde::{Deserialize, Serialize};
 
@@ -122,7 +122,8 @@ impl Protocol {
     ///
     /// What is wrong, in words.
     pub fn parse(text: &str) -> std::result::Result<Self, String> {
-        let mut protocol: Self = toml::from_str(text).map_err(|error| in_one_line(text, &error))?;
+        let mut protocol: Self = toml::from_str(text)
+            .map_err(|error| wrong_option(text).unwrap_or_else(|| in_one_line(text, &error)))?;
         protocol.systems.iter_mut().for_each(SystemSettings::read_front_ends);
         protocol.refuse_without_effect(text)?;
         if let Some(sweep) = &protocol.sweep {
@@ -241,6 +242,24 @@ impl Protocol {
     }
 }
 
+/// The first option of a detector that has a value it cannot have. The parser knows no more than the system it is in.
+fn wrong_option(text: &str) -> Option<String> {
+    let written: toml::Table = toml::from_str(text).ok()?;
+    let systems = written.get("system")?.as_array()?.iter().filter_map(toml::Value::as_table);
+    let mut settings = systems.flat_map(|system| {
+        BeamOverrides::OPTIONS.iter().filter_map(move |option| {
+            let value = match system.get(option.name)? {
+                toml::Value::String(value) => value.clone(),
+                other => other.to_string(),
+            };
+            let error = (option.set)(&mut BeamOverrides::default(), &value).err()?;
+            let name = system.get("name").and_then(toml::Value::as_str).unwrap_or_default();
+            Some(format!("{name:?}: {error}"))
+        })
+    });
+    settings.next()
+}
+
 /// What is wrong, and where, without the picture that a terminal would need.
 fn in_one_line(text: &str, error: &toml::de::Error) -> String {
     let before = error.span().and_then(|span| text.get(..span.start)).unwrap_or_default();
@@ -271,7 +290,10 @@ mod tests {
                 "[[system]]\nname = 'x'\nfront_end = 'ced'\nprecision = 'f64'",
                 "precision must be f32 or int16, got f64",
             ),
-            ("[[system]]\nname = 'x'\nneighbours = -1", "line 6: invalid value"),
+            (
+                "[[system]]\nname = 'x'\nneighbours = -1",
+                "\"x\": neighbours must be a whole number from 0, got -1",
+            ),
             (
                 "[[system]]\nname = 'x'\nback_end = 'gmm'\ncomponents = 0",
                 "\"x\": components must be at least 1, got 0",

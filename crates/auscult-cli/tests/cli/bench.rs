@@ -509,7 +509,7 @@ fn downloads_are_planned_and_offline_is_told() {
 
 #[test]
 fn every_protocol_that_comes_with_the_program_can_be_read() {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("protocols");
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../auscult-eval/protocols");
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
