@@ -1,7 +1,7 @@
 //! The native module behind the Python package: arrays and settings in, library calls, arrays out.
 //!
 //! Names, documentation and types that users see are in `python/auscult`; nothing here is public. Every call that
-//! computes releases the interpreter and runs on the threads of [`threads`]; long calls are watched by [`control`], so
+//! computes releases the interpreter and runs on the threads of `threads`; long calls are watched by `control`, so
 //! that they report progress and can be interrupted.
 #![doc(hidden)]
 #![expect(clippy::needless_pass_by_value, reason = "the interpreter hands over values")]
