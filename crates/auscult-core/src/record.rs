@@ -540,7 +540,7 @@ fn loudest_level(compared: &Compared<'_>) -> Option<LevelDifference> {
     loudest.filter(|level| level.decibels.abs() >= AUDIBLE_DECIBELS)
 }
 
-/// The levels of a reference, if it has them in so many bands.
+/// The levels of a reference, if it has them in as many bands.
 fn spectrum_of(from: &Provenance, bands: usize) -> Option<&[f32]> {
     let levels = from.recording.as_ref()?.spectrum_dbfs.as_slice();
     (levels.len() == bands && bands > 0).then_some(levels)

@@ -183,7 +183,7 @@ impl NormalRuns {
 
 /// Watches a stream of scores for a change of the whole.
 ///
-/// Every so many clips are a run. Its p-value is bet against, and the gains are multiplied: while
+/// A fixed number of clips is a run. Its p-value is bet against, and the gains are multiplied: while
 /// nothing has changed they do not grow on average, so that it takes a hundred runs or more
 /// on average until they reach that much by chance. A run that was heard joins those that the next one is
 /// compared with, which makes the p-values independent of each other although all start from one calibration.

@@ -45,7 +45,7 @@ const FULL_BITS: u32 = 16;
 pub enum Coding {
     /// Nothing: samples of 16 bits or more, as they were recorded.
     Lossless,
-    /// Rounds to so many bits.
+    /// Rounds to this many bits.
     FewBits(u32),
     /// 8 bits on a logarithmic scale.
     Telephone,
