@@ -1,7 +1,7 @@
 //! Fourier transforms of real signals of any length.
 //!
 //! The library behind them is generic: every crate that plans a transform compiles all of it again,
-//! which takes longer than most crates here. Planned in this one, it is compiled once.
+//! which takes longer than most crates here. Planned in this one, it is compiled once for all of them.
 
 use std::sync::Arc;
 

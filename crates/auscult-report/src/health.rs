@@ -73,7 +73,7 @@ pub(crate) struct Health {
     pub(crate) is_own_rule: bool,
 }
 
-/// Unusual clips are frequent if chance makes as many this seldom, and there are at least so many.
+/// Unusual clips are frequent if there are at least [`FEWEST`] and chance makes that many no more often than this.
 const SELDOM: f64 = 0.001;
 const FEWEST: usize = 3;
 
