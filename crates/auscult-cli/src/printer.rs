@@ -162,6 +162,16 @@ pub(crate) fn verdict(word: &str) -> String {
     format!("{style}{word}{style:#}")
 }
 
+/// The colour of a machine's state.
+pub(crate) fn state(word: &str) -> String {
+    let style = match word {
+        "normal" => GOOD,
+        "alarm" | "sensor-fault" => ERROR,
+        _ => NOTE,
+    };
+    format!("{style}{word}{style:#}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

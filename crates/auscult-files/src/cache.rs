@@ -14,6 +14,22 @@ pub fn cache_folder(kind: &str) -> Option<PathBuf> {
     folder_in(std::env::var_os("AUSCULT_CACHE"), of_user, kind)
 }
 
+/// The folder for what a program must not lose between two runs, such as a history.
+///
+/// It is `$AUSCULT_STATE` if that variable is set and not empty, else `auscult` in the user's state folder:
+/// `$XDG_STATE_HOME` or `~/.local/state` on Linux and macOS, `%LOCALAPPDATA%` on Windows. `None` if the user has no home
+/// folder. The folder need not exist.
+pub fn state_folder() -> Option<PathBuf> {
+    let of_user = || {
+        let strategy = etcetera::base_strategy::choose_native_strategy().ok()?;
+        Some(strategy.state_dir().unwrap_or_else(|| strategy.data_dir()))
+    };
+    match std::env::var_os("AUSCULT_STATE").filter(|folder| !folder.is_empty()) {
+        Some(folder) => Some(PathBuf::from(folder)),
+        None => Some(of_user()?.join("auscult")),
+    }
+}
+
 fn folder_in(
     chosen: Option<OsString>,
     of_user: impl FnOnce() -> Option<PathBuf>,

@@ -12,7 +12,7 @@ use auscult_core::Model;
 
 pub use crate::{
     atomic::write_atomically,
-    cache::cache_folder,
+    cache::{cache_folder, state_folder},
     error::{Error, Result},
     lock::ModelLock,
     target::{check_model_target, check_target, is_model},

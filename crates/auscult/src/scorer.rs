@@ -47,6 +47,22 @@ impl Scorer<'static> {
     pub fn shared(machine: Arc<Machine>) -> Self {
         Self::of(Held::Shared(machine))
     }
+
+    /// Scores for another machine from now on. Where both have the same front end and clip length, the buffers are
+    /// used again: one scorer a thread serves any number of such machines.
+    pub fn switch_to(&mut self, machine: &Arc<Machine>) {
+        let (old, new) = (&*self.machine, &**machine);
+        let same_length = old.reading().length() == new.reading().length();
+        let same_front_end = Arc::ptr_eq(old.front_end(), new.front_end())
+            || old.front_end().identity() == new.front_end().identity();
+        if same_length && same_front_end {
+            // Its bands may be others.
+            self.worker.score = None;
+            self.machine = Held::Shared(Arc::clone(machine));
+        } else {
+            *self = Self::shared(Arc::clone(machine));
+        }
+    }
 }
 
 impl<'a> Scorer<'a> {

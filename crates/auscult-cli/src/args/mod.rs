@@ -18,6 +18,7 @@ mod score;
 mod synth;
 mod train;
 mod tune;
+mod watch;
 
 use clap::{Parser, Subcommand};
 
@@ -43,6 +44,9 @@ pub(crate) use self::{
     synth::{DemoArguments, SynthArguments},
     train::TrainArguments,
     tune::{Budget, TuneArguments},
+    watch::{
+        DecideArguments, EventArguments, ExportArguments, WatchArguments, WatchCommand, WeekArguments,
+    },
 };
 use crate::version;
 
@@ -56,6 +60,7 @@ Learn a machine:   auscult fit recordings/ -o pump.auscult
 Check new sound:   auscult score pump.auscult today/*.wav
 Ask why:           auscult explain pump.auscult today/odd.wav
 One page of it:    auscult report pump.auscult today/ -o today.html
+Watch day and night: auscult watch --demo
 Learn an option:   auscult fit --help
 
 Exit codes: 0 nothing anomalous; 1 something anomalous (with --fail-on-anomaly);
@@ -97,6 +102,8 @@ pub(crate) enum Command {
     Explain(ExplainArguments),
     /// Write one page that explains a machine: scores, reasons, sound, input quality.
     Report(ReportArguments),
+    /// Watch machines day and night: learn them, raise alarms, tell whoever must know.
+    Watch(WatchArguments),
     /// Say what a model can promise, what it would take to promise more, and how to keep an alarm
     /// budget.
     Calibrate(CalibrateArguments),

@@ -16,6 +16,7 @@ mod score;
 mod synth;
 mod train;
 mod tune;
+mod watch;
 
 use std::ffi::OsString;
 
@@ -32,6 +33,7 @@ pub(crate) fn run(arguments: Arguments, typed: &[OsString]) -> anyhow::Result<Ou
     match arguments.command {
         Command::Demo(arguments) => demo::run(&arguments, context),
         Command::Fit(arguments) => fit::run(&arguments, context),
+        Command::Watch(arguments) => watch::run(&arguments, context),
         Command::Tune(arguments) => tune::run(&arguments, context),
         Command::Score(arguments) => score::run(&arguments, context),
         Command::Report(arguments) => report::run(&arguments, context),

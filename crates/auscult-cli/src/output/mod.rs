@@ -22,7 +22,7 @@ pub(crate) use self::{
     bench::{run_facts, write_results, write_scores},
     features::{FeatureRows, write_features},
     record::{Field, Record},
-    run::RunWriter,
+    run::{RunWriter, clip_columns},
 };
 
 /// The form results are written in.

@@ -42,6 +42,11 @@ const COLUMNS: [&str; 18] = [
     "heard",
 ];
 
+/// The same, for others who write clips.
+pub(crate) fn clip_columns() -> impl Iterator<Item = String> {
+    COLUMNS.into_iter().map(str::to_owned)
+}
+
 const QUALITY_COLUMNS: [&str; 10] = [
     "level_dbfs",
     "peak_dbfs",

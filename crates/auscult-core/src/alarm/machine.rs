@@ -2,6 +2,8 @@
 
 use std::collections::VecDeque;
 
+use serde::{Deserialize, Serialize};
+
 use super::{AlarmRules, Latch};
 use crate::{ClipCondition, Verdict, names::named_choices};
 
@@ -103,9 +105,15 @@ pub struct Transition {
 /// assert_eq!(alarm.state(), AlarmState::Alarm);
 /// # Ok::<(), auscult_core::Error>(())
 /// ```
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct AlarmMachine {
     rules: AlarmRules,
+    memory: AlarmMemory,
+}
+
+/// What an alarm has to remember to go on after a restart, under the same rules or under others.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AlarmMemory {
     state: AlarmState,
     /// The last verdicts, newest last; true is anomalous.
     verdicts: VecDeque<bool>,
@@ -119,13 +127,12 @@ pub struct AlarmMachine {
     last_observed: Option<f64>,
 }
 
-impl AlarmMachine {
-    /// A machine that has observed nothing.
-    pub fn new(rules: AlarmRules) -> Self {
+impl Default for AlarmMemory {
+    /// Of an alarm that has observed nothing.
+    fn default() -> Self {
         Self {
-            rules,
             state: AlarmState::NoData,
-            verdicts: VecDeque::with_capacity(rules.settings().window),
+            verdicts: VecDeque::new(),
             normals_in_a_row: 0,
             raising_since: None,
             clearing_since: None,
@@ -135,25 +142,59 @@ impl AlarmMachine {
             last_observed: None,
         }
     }
+}
+
+impl AlarmMachine {
+    /// A machine that has observed nothing.
+    pub fn new(rules: AlarmRules) -> Self {
+        Self::resume(rules, AlarmMemory::default())
+    }
+
+    /// A machine that goes on from what it remembered; a shorter window forgets the oldest verdicts.
+    pub fn resume(rules: AlarmRules, mut memory: AlarmMemory) -> Self {
+        let too_many = memory.verdicts.len().saturating_sub(rules.settings().window);
+        memory.verdicts.drain(..too_many);
+        Self { rules, memory }
+    }
+
+    /// What it has to remember to go on after a restart.
+    pub fn memory(&self) -> &AlarmMemory {
+        &self.memory
+    }
+
+    /// The rules it follows.
+    pub fn rules(&self) -> &AlarmRules {
+        &self.rules
+    }
 
     /// The state now.
     pub fn state(&self) -> AlarmState {
-        self.state
+        self.memory.state
+    }
+
+    /// Whether the alarm is raised, also while the machine stands still or cannot be heard.
+    pub fn is_raised(&self) -> bool {
+        self.memory.is_raised
     }
 
     /// Whether somebody has acknowledged the alarm that is raised.
     pub fn is_acknowledged(&self) -> bool {
-        self.is_raised && self.is_acknowledged
+        self.memory.is_raised && self.memory.is_acknowledged
     }
 
     /// Whether the alarm is shelved at this time.
     pub fn is_shelved(&self, at: f64) -> bool {
-        self.shelved_until.is_some_and(|until| at < until)
+        self.memory.shelved_until.is_some_and(|until| at < until)
+    }
+
+    /// Until when the alarm is shelved.
+    pub fn shelved_until(&self) -> Option<f64> {
+        self.memory.shelved_until
     }
 
     /// Takes in what one clip said; the state changed if something is returned.
     pub fn observe(&mut self, at: f64, observation: Observation) -> Option<Transition> {
-        self.last_observed = Some(at);
+        self.memory.last_observed = Some(at);
         match observation {
             Observation::Normal | Observation::Anomalous => {
                 self.remember(observation == Observation::Anomalous);
@@ -170,73 +211,118 @@ impl AlarmMachine {
 
     /// Lets time pass: delays run out, data may be missing. Call it whenever convenient.
     pub fn tick(&mut self, at: f64) -> Option<Transition> {
-        if self.shelved_until.is_some_and(|until| at >= until) {
-            self.shelved_until = None;
+        if self.memory.shelved_until.is_some_and(|until| at >= until) {
+            self.memory.shelved_until = None;
         }
         let patience = self.rules.settings().no_data_after_seconds;
-        if self.last_observed.is_some_and(|last| at - last > patience) {
+        if self.memory.last_observed.is_some_and(|last| at - last > patience) {
             return self.enter(at, AlarmState::NoData);
         }
-        if matches!(self.state, AlarmState::Normal | AlarmState::Alert | AlarmState::Alarm) {
+        if self.is_sounding() {
             self.weigh(at);
             return self.enter(at, self.sounding_state());
         }
         None
     }
 
+    /// The first time at which [`tick`](Self::tick) changes the state if nothing is observed until then.
+    ///
+    /// Whoever ticks at these times gets the same transitions at the same times, however seldom they look.
+    pub fn next_deadline(&self) -> Option<f64> {
+        let settings = self.rules.settings();
+        let no_data = (self.memory.state != AlarmState::NoData)
+            .then_some(self.memory.last_observed)
+            .flatten()
+            .map(|last| first_after(last, settings.no_data_after_seconds));
+        let delay = if !self.is_sounding() {
+            None
+        } else if !self.memory.is_raised {
+            self.memory.raising_since.map(|since| first_at(since, settings.on_delay_seconds))
+        } else if self.may_end() {
+            self.memory.clearing_since.map(|since| first_at(since, settings.off_delay_seconds))
+        } else {
+            None
+        };
+        [no_data, delay].into_iter().flatten().reduce(f64::min)
+    }
+
     /// Somebody has seen the alarm. A latching alarm can end from now on.
     pub fn acknowledge(&mut self, at: f64) -> Option<Transition> {
-        self.is_acknowledged = self.is_raised;
+        self.memory.is_acknowledged = self.memory.is_raised;
         self.tick(at)
     }
 
     /// Changes are not announced until this time.
     pub fn shelve(&mut self, until: f64) {
-        self.shelved_until = Some(until);
+        self.memory.shelved_until = Some(until);
     }
 
     /// Changes are announced again.
     pub fn unshelve(&mut self) {
-        self.shelved_until = None;
+        self.memory.shelved_until = None;
+    }
+
+    /// The caller's clock was set: everything that was measured by it moves along. Until when the alarm is shelved was
+    /// said by a person and stays.
+    pub fn shift_clock(&mut self, seconds: f64) {
+        let memory = &mut self.memory;
+        for time in [
+            &mut memory.raising_since,
+            &mut memory.clearing_since,
+            &mut memory.last_observed,
+        ] {
+            *time = time.map(|time| time + seconds);
+        }
+    }
+
+    fn is_sounding(&self) -> bool {
+        matches!(self.memory.state, AlarmState::Normal | AlarmState::Alert | AlarmState::Alarm)
     }
 
     fn remember(&mut self, anomalous: bool) {
-        if self.verdicts.len() == self.rules.settings().window {
-            self.verdicts.pop_front();
+        let window = self.rules.settings().window;
+        let memory = &mut self.memory;
+        if memory.verdicts.len() == window {
+            memory.verdicts.pop_front();
         }
-        self.verdicts.push_back(anomalous);
-        self.normals_in_a_row = if anomalous { 0 } else { self.normals_in_a_row + 1 };
+        memory.verdicts.push_back(anomalous);
+        memory.normals_in_a_row = if anomalous { 0 } else { memory.normals_in_a_row + 1 };
+    }
+
+    fn may_end(&self) -> bool {
+        self.rules.settings().latch == Latch::SelfClearing || self.memory.is_acknowledged
     }
 
     /// Raises or clears the alarm if its condition has lasted long enough.
     fn weigh(&mut self, at: f64) {
-        let settings = *self.rules.settings();
-        let anomalous = self.verdicts.iter().filter(|&&anomalous| anomalous).count();
+        let (settings, may_end) = (*self.rules.settings(), self.may_end());
+        let memory = &mut self.memory;
+        let anomalous = memory.verdicts.iter().filter(|&&anomalous| anomalous).count();
         let since = |holds: bool, since: Option<f64>| holds.then(|| since.unwrap_or(at));
-        self.raising_since = since(anomalous >= settings.raise, self.raising_since);
-        self.clearing_since = since(self.normals_in_a_row >= settings.clear, self.clearing_since);
+        memory.raising_since = since(anomalous >= settings.raise, memory.raising_since);
+        let is_clear = memory.normals_in_a_row >= settings.clear;
+        memory.clearing_since = since(is_clear, memory.clearing_since);
         let lasted =
             |since: Option<f64>, delay: f64| since.is_some_and(|since| at - since >= delay);
-        if self.is_raised {
-            let may_end = settings.latch == Latch::SelfClearing || self.is_acknowledged;
-            if may_end && lasted(self.clearing_since, settings.off_delay_seconds) {
-                self.is_raised = false;
-                self.is_acknowledged = false;
-                self.verdicts.clear();
-                self.raising_since = None;
+        if memory.is_raised {
+            if may_end && lasted(memory.clearing_since, settings.off_delay_seconds) {
+                memory.is_raised = false;
+                memory.is_acknowledged = false;
+                memory.verdicts.clear();
+                memory.raising_since = None;
             }
-        } else if lasted(self.raising_since, settings.on_delay_seconds) {
-            self.is_raised = true;
-            self.is_acknowledged = false;
-            self.clearing_since = None;
+        } else if lasted(memory.raising_since, settings.on_delay_seconds) {
+            memory.is_raised = true;
+            memory.is_acknowledged = false;
+            memory.clearing_since = None;
         }
     }
 
     /// The state of a machine whose clips can be judged.
     fn sounding_state(&self) -> AlarmState {
-        if self.is_raised {
+        if self.memory.is_raised {
             AlarmState::Alarm
-        } else if self.verdicts.contains(&true) {
+        } else if self.memory.verdicts.contains(&true) {
             AlarmState::Alert
         } else {
             AlarmState::Normal
@@ -244,10 +330,28 @@ impl AlarmMachine {
     }
 
     fn enter(&mut self, at: f64, to: AlarmState) -> Option<Transition> {
-        let from = std::mem::replace(&mut self.state, to);
+        let from = std::mem::replace(&mut self.memory.state, to);
         let is_announced = !self.is_shelved(at);
         (from != to).then_some(Transition { at, from, to, is_announced })
     }
+}
+
+/// The first time that is `delay` or more after `since`, whatever the rounding.
+fn first_at(since: f64, delay: f64) -> f64 {
+    let mut at = since + delay;
+    while at - since < delay {
+        at = at.next_up();
+    }
+    at
+}
+
+/// The first time that is more than `delay` after `since`.
+fn first_after(since: f64, delay: f64) -> f64 {
+    let mut at = since + delay;
+    while at - since <= delay {
+        at = at.next_up();
+    }
+    at
 }
 
 #[cfg(test)]
@@ -392,6 +496,36 @@ mod tests {
                 alarm.observe(clip as f64, Observation::Normal);
                 prop_assert_eq!(alarm.state(), AlarmState::Normal);
             }
+        }
+
+        #[test]
+        fn deadlines_are_when_ticks_change_something_and_memory_goes_on(
+            settings in settings(), delay in 0.0..200.0_f64,
+            verdicts in prop::collection::vec((any::<bool>(), 0.1..90.0_f64), 1..40),
+        ) {
+            let settings = AlarmSettings { on_delay_seconds: delay, off_delay_seconds: delay, ..settings };
+            // One is ticked all the time, the other only at its deadlines and restarted after every clip.
+            let (mut often, mut seldom) = (AlarmMachine::new(rules(settings)), AlarmMachine::new(rules(settings)));
+            let (mut at, mut states, mut expected) = (1.7e9, Vec::new(), Vec::new());
+            for (anomalous, gap) in verdicts {
+                let observation = if anomalous { Observation::Anomalous } else { Observation::Normal };
+                expected.extend(often.observe(at, observation).map(|change| change.to));
+                states.extend(seldom.observe(at, observation).map(|change| change.to));
+                let json = serde_json::to_string(seldom.memory()).unwrap();
+                seldom = AlarmMachine::resume(rules(settings), serde_json::from_str(&json).unwrap());
+                let next = at + gap;
+                for step in 1..=2_000 {
+                    let time = at + gap * f64::from(step) / 2_000.0;
+                    expected.extend(often.tick(time).map(|change| change.to));
+                }
+                while let Some(deadline) = seldom.next_deadline().filter(|&deadline| deadline <= next) {
+                    let change = seldom.tick(deadline);
+                    prop_assert!(change.is_some());
+                    states.extend(change.map(|change| change.to));
+                }
+                at = next;
+            }
+            prop_assert_eq!(states, expected);
         }
 
         #[test]

@@ -10,7 +10,7 @@ mod settings;
 
 pub use self::{
     budget::{AlarmBudget, Choice, Period, Replay, alarms_per_clip},
-    machine::{AlarmMachine, AlarmState, Observation, Transition},
+    machine::{AlarmMachine, AlarmMemory, AlarmState, Observation, Transition},
     plan::{BudgetPlan, BudgetShortfall},
     settings::{AlarmRules, AlarmSettings, Latch},
 };

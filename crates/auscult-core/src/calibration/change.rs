@@ -16,6 +16,7 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 use super::Calibration;
@@ -59,7 +60,7 @@ const FEWEST_CLIPS: usize = 5;
 /// assert!(!run(1.05).is_changed());
 /// assert!(run(2.0).is_changed());
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NormalRuns {
     basis: Basis,
     /// The median log score of each group.
@@ -206,7 +207,7 @@ impl NormalRuns {
 /// (0..10).for_each(|index| drift.observe(4.0 + 0.01 * f64::from(index)));
 /// assert!(drift.is_drifting());
 /// ```
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Drift {
     normal: NormalRuns,
     clips_a_run: usize,

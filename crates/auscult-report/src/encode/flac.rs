@@ -20,7 +20,10 @@ const HIGHEST_PARTITION_ORDER: u32 = 6;
 /// The largest parameter of four bits that is not the escape code.
 const LARGEST_PARAMETER: u32 = 14;
 
-fn flac(samples: &[f32], sample_rate: u32) -> Vec<u8> {
+/// Mono sound as a FLAC file of 16 bits, without loss where the samples have no more.
+///
+/// Full scale is 1; samples beyond it are cut, samples that are not finite become 0.
+pub fn flac(samples: &[f32], sample_rate: u32) -> Vec<u8> {
     let samples: Vec<i32> = samples.iter().map(|&sample| i32::from(quantised(sample))).collect();
     let mut bits = Bits { bytes: b"fLaC".to_vec(), ..Bits::default() };
     bits.put(8, 0x80); // the last block of metadata, of the first kind: the stream's own

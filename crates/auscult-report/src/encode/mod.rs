@@ -4,6 +4,7 @@ mod base64;
 mod flac;
 mod png;
 
+pub use self::flac::flac;
 pub(crate) use self::{
     flac::flac_address,
     png::{Palette, png_address},

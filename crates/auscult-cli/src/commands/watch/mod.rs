@@ -1,0 +1,40 @@
+//! `auscult watch`: machines watched day and night, and everything people do with that.
+
+mod asking;
+mod looking;
+mod running;
+mod week;
+
+use anyhow::Context as _;
+use auscult_monitor::data::DataFolder;
+
+use crate::{
+    Outcome,
+    args::{WatchArguments, WatchCommand},
+    context::Context,
+};
+
+pub(crate) fn run(arguments: &WatchArguments, context: &Context) -> anyhow::Result<Outcome> {
+    if let Some(path) = &arguments.init {
+        return running::init(path, context);
+    }
+    if let Some(path) = &arguments.check {
+        return running::check(path, context);
+    }
+    let data = match &arguments.data {
+        Some(folder) => DataFolder::new(folder),
+        None => DataFolder::usual().context("there is no home folder; name a data folder with --data")?,
+    };
+    match &arguments.command {
+        None => running::watch(arguments, data, context),
+        Some(WatchCommand::Status { json, once }) => looking::status(&data, *json, *once, context),
+        Some(WatchCommand::Events(arguments)) => looking::events(&data, arguments, context),
+        Some(WatchCommand::Export(arguments)) => looking::export(&data, arguments),
+        Some(WatchCommand::Replay { machines }) => looking::replay(&data, machines, context),
+        Some(WatchCommand::Backup { target }) => looking::back_up(&data, target, context),
+        Some(WatchCommand::Models { machine, json }) => looking::models(&data, machine, *json, context),
+        Some(WatchCommand::Waiting { machine, json }) => looking::waiting(&data, machine, *json, context),
+        Some(WatchCommand::Report(arguments)) => week::report(&data, arguments, context),
+        Some(command) => asking::ask(&data, command, context),
+    }
+}

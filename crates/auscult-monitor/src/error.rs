@@ -1,0 +1,151 @@
+//! What can go wrong.
+
+use std::path::{Path, PathBuf};
+
+use crate::site::SiteProblems;
+
+/// Why the monitor, or something it was told to do, cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Site(#[from] SiteProblems),
+    /// The library says no.
+    #[error(transparent)]
+    Library(#[from] auscult::Error),
+    /// A sound cannot be read.
+    #[error(transparent)]
+    Audio(#[from] auscult::audio::Error),
+    /// A file cannot be written.
+    #[error(transparent)]
+    Files(#[from] auscult::files::Error),
+    /// A setting is out of range.
+    #[error(transparent)]
+    Core(#[from] auscult::core::Error),
+    /// A model of the configuration cannot be used.
+    #[error("the model {path} of {machine}: {source}")]
+    Model {
+        /// The machine.
+        machine: String,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: Box<auscult::Error>,
+    },
+    /// The disk or the network refuses.
+    #[error("{doing}: {source}")]
+    Io {
+        /// What was being done.
+        doing: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// SQLite refuses.
+    #[error("the history: {0}")]
+    Sqlite(#[from] rusqlite::Error),
+    /// A row of the history cannot be read.
+    #[error("the history holds something unreadable: {0}")]
+    Json(#[from] serde_json::Error),
+    /// The file is not a history.
+    #[error("{path} is a database, but not a history of this program; choose another data folder")]
+    NotAHistory {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is not a database, or a broken one.
+    #[error("{path} cannot be opened as a history: {reason}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// A newer program wrote it.
+    #[error("{path} is a history of version {found}, newer than {known}, which this program knows; use the newer program")]
+    NewerHistory {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i64,
+        /// The newest one known.
+        known: i64,
+    },
+    /// The file is damaged.
+    #[error("{path} is damaged: {found}; restore a backup")]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// By SQLite's own check.
+        found: String,
+    },
+    /// There is no history.
+    #[error("there is no history in {folder}; a monitor writes one when it runs with this data folder")]
+    NoHistory {
+        /// The data folder.
+        folder: PathBuf,
+    },
+    /// Another monitor has the data folder.
+    #[error("another monitor uses {folder}; stop it, or choose another data folder")]
+    InUse {
+        /// The data folder.
+        folder: PathBuf,
+    },
+    /// No monitor listens for commands.
+    #[error("no monitor runs with the data folder {folder}; start one with `auscult watch`")]
+    NotRunning {
+        /// The data folder.
+        folder: PathBuf,
+    },
+    /// The monitor refused a command.
+    #[error("{0}")]
+    Refused(String),
+    /// The name is not known.
+    #[error("there is no machine {name:?} here")]
+    UnknownMachine {
+        /// The name.
+        name: String,
+    },
+    /// A file would be overwritten.
+    #[error("{path} is there already; choose another name")]
+    TargetExists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The monitor is stopping.
+    #[error("the monitor is stopping")]
+    Stopping,
+}
+
+/// What this crate's functions give.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+impl Error {
+    pub(crate) fn of_history(path: &Path, error: &rusqlite::Error) -> Self {
+        Self::Unreadable { path: path.to_owned(), reason: error.to_string() }
+    }
+
+    /// What failed, for `map_err`.
+    pub(crate) fn io(doing: impl Into<String>) -> impl FnOnce(std::io::Error) -> Self {
+        let doing = doing.into();
+        move |source| Self::Io { doing, source }
+    }
+
+    /// Whether the disk is full or gone for a while: worth another try.
+    pub fn may_pass(&self) -> bool {
+        use rusqlite::ErrorCode;
+        match self {
+            Self::Sqlite(rusqlite::Error::SqliteFailure(error, _)) => matches!(
+                error.code,
+                ErrorCode::DiskFull
+                    | ErrorCode::DatabaseBusy
+                    | ErrorCode::DatabaseLocked
+                    | ErrorCode::SystemIoFailure
+                    | ErrorCode::CannotOpen
+                    | ErrorCode::ReadOnly
+            ),
+            Self::Io { .. } => true,
+            _ => false,
+        }
+    }
+}

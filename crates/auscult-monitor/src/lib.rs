@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+
+pub mod clock;
+pub mod control;
+pub mod data;
+mod error;
+pub mod history;
+pub mod metrics;
+pub mod replay;
+pub mod run;
+pub mod sinks;
+pub mod site;
+pub mod sources;
+pub mod watch;
+pub mod week;
+pub mod worker;
+
+pub use self::error::{Error, Result};

@@ -1,0 +1,631 @@
+//! The monitor as a whole: sources, judges, history and sinks, started, reloaded and stopped together.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
+    sync::{Arc, Mutex, PoisonError, RwLock},
+    thread::JoinHandle,
+    time::Duration,
+};
+
+use auscult::{Cancel, FrontEnds};
+use tokio::sync::oneshot;
+
+use crate::{
+    clock::{Clock, ClockWatch},
+    control::{Answer, Ask},
+    data::{DataFolder, DataLock},
+    error::{Error, Result},
+    history::{Commit, History, Writer},
+    sinks::{self, Bell, Choice, Post},
+    site::{MachineSpec, Site, SourceSpec},
+    sources::{self, Folders, Tap},
+    watch::{Command, Event, MachineStatus, Surroundings, Watch},
+    worker::{Work, Worker},
+};
+
+/// How a monitor is run.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where everything is kept.
+    pub data: DataFolder,
+    /// The clock.
+    pub clock: Clock,
+    /// Threads that judge; as many as there are cores if not given.
+    pub jobs: Option<usize>,
+    /// Where front ends come from.
+    pub front_ends: FrontEnds,
+}
+
+/// What a monitor tells of every commit that is on disk.
+pub type Listener = Box<dyn Fn(&[Event], Option<&MachineStatus>) + Send + Sync>;
+
+/// A monitor that is running.
+pub struct Monitor {
+    site: Site,
+    settings: Settings,
+    around: Surroundings,
+    choices: Arc<RwLock<Vec<Choice>>>,
+    post: Post,
+    workers: Vec<Worker>,
+    machines: BTreeMap<String, Place>,
+    sources: BTreeMap<SourceSpec, sources::Running>,
+    folders: Folders,
+    sinks: Vec<sinks::Running>,
+    #[cfg(feature = "mqtt")]
+    mqtt: Arc<Mutex<Option<sinks::Mqtt>>>,
+    #[cfg(feature = "mqtt")]
+    orders: (std::sync::mpsc::Sender<sinks::MqttOrder>, Arc<Mutex<std::sync::mpsc::Receiver<sinks::MqttOrder>>>),
+    history: Option<JoinHandle<()>>,
+    _lock: DataLock,
+}
+
+impl std::fmt::Debug for Monitor {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Monitor").field("site", &self.site.name).finish_non_exhaustive()
+    }
+}
+
+/// Where a machine is.
+#[derive(Debug, Clone)]
+struct Place {
+    id: i64,
+    worker: usize,
+    spec: MachineSpec,
+}
+
+impl Monitor {
+    /// Starts everything; must be called within a runtime.
+    ///
+    /// # Errors
+    ///
+    /// If the data folder is in use, the history or a model cannot be opened, or a sink cannot be made.
+    pub async fn start(site: Site, settings: Settings) -> Result<Self> {
+        let lock = settings.data.lock()?;
+        let history = History::open(settings.data.root())?;
+        let bell = Bell::default();
+        #[cfg(feature = "mqtt")]
+        let mqtt: Arc<Mutex<Option<sinks::Mqtt>>> = Arc::default();
+        let written = {
+            let bell = bell.clone();
+            #[cfg(feature = "mqtt")]
+            let mqtt = Arc::clone(&mqtt);
+            Box::new(move |commit: &Commit| {
+                if !commit.messages.is_empty() {
+                    bell.ring();
+                }
+                #[cfg(feature = "mqtt")]
+                if let Some(standing) = &commit.standing
+                    && let Some(mqtt) = &*mqtt.lock().unwrap_or_else(PoisonError::into_inner)
+                {
+                    mqtt.publish(&standing.status);
+                }
+            })
+        };
+        let clock = settings.clock.clone();
+        let (writer, thread) = Writer::start(history, clock.clone(), written)?;
+        let choices = Arc::new(RwLock::new(sinks::choices(&site)));
+        let wanted = {
+            let choices = Arc::clone(&choices);
+            move |event: &Event| {
+                sinks::wanted_by(&choices.read().unwrap_or_else(PoisonError::into_inner), event)
+            }
+        };
+        let around = Surroundings {
+            clock: clock.clone(),
+            data: settings.data.clone(),
+            writer: writer.clone(),
+            front_ends: settings.front_ends.clone(),
+            sinks: Arc::new(wanted),
+        };
+        let post = Post {
+            clock,
+            data: settings.data.clone(),
+            writer,
+            public_url: site.public_url.clone(),
+            site: site.name.clone(),
+            bell,
+        };
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let workers: Result<Vec<Worker>> =
+            (0..settings.jobs.unwrap_or(cores).max(1)).map(Worker::start).collect();
+        #[cfg(feature = "mqtt")]
+        let orders = {
+            let (sender, receiver) = std::sync::mpsc::channel();
+            (sender, Arc::new(Mutex::new(receiver)))
+        };
+        let mut monitor = Self {
+            site: Site { machines: Vec::new(), ..site.clone() },
+            settings,
+            around,
+            choices,
+            post,
+            workers: workers?,
+            machines: BTreeMap::new(),
+            sources: BTreeMap::new(),
+            folders: Folders::start()?,
+            sinks: Vec::new(),
+            #[cfg(feature = "mqtt")]
+            mqtt,
+            #[cfg(feature = "mqtt")]
+            orders,
+            history: Some(thread),
+            _lock: lock,
+        };
+        monitor.start_sinks(&site)?;
+        if let Err(error) = monitor.apply(site).await {
+            monitor.stop().await;
+            return Err(error);
+        }
+        Ok(monitor)
+    }
+
+    /// The configuration that is running.
+    pub fn site(&self) -> &Site {
+        &self.site
+    }
+
+    /// The data folder.
+    pub fn data(&self) -> &DataFolder {
+        &self.settings.data
+    }
+
+    /// Changes to another configuration; what stays the same is not touched. If it cannot be run, the old one goes on.
+    ///
+    /// # Errors
+    ///
+    /// If a model cannot be opened or a sink cannot be made.
+    pub async fn apply(&mut self, site: Site) -> Result<()> {
+        // Everything that can fail comes first.
+        let mut opened: Vec<(MachineSpec, Option<Watch>)> = Vec::new();
+        for spec in &site.machines {
+            let is_running = self.machines.get(&spec.name).is_some_and(|place| place.spec == *spec);
+            if let (false, Some(place)) = (is_running, self.machines.get(&spec.name).cloned()) {
+                for path in spec.model.iter().chain(spec.states.values()) {
+                    drop(crate::watch::open_file(path, spec, &self.settings.front_ends)?);
+                }
+                self.remove(&place).await;
+            }
+            let watch = match is_running {
+                true => None,
+                false => {
+                    let (spec, around) = (spec.clone(), self.around.clone());
+                    let opened = tokio::task::spawn_blocking(move || Watch::open(spec, around));
+                    Some(opened.await.map_err(|_| Error::Stopping)??)
+                }
+            };
+            opened.push((spec.clone(), watch));
+        }
+        let is_other = site.webhooks != self.site.webhooks
+            || site.emails != self.site.emails
+            || site.mqtt != self.site.mqtt
+            || names(&site) != names(&self.site)
+            || site.public_url != self.site.public_url;
+        if is_other && !self.site.machines.is_empty() {
+            self.start_sinks(&site)?;
+        }
+        let wanted: BTreeSet<&str> = site.machines.iter().map(|it| it.name.as_str()).collect();
+        let gone: Vec<Place> = self
+            .machines
+            .iter()
+            .filter(|(name, _)| !wanted.contains(name.as_str()))
+            .map(|(_, place)| place.clone())
+            .collect();
+        for place in gone {
+            self.remove(&place).await;
+            self.machines.remove(&place.spec.name);
+        }
+        for (spec, watch) in opened {
+            let Some(watch) = watch else { continue };
+            let id = watch.id();
+            let worker = self.least_busy();
+            self.send(worker, Work::Add(Box::new(watch))).await;
+            self.machines.insert(spec.name.clone(), Place { id, worker, spec });
+        }
+        *self.choices.write().unwrap_or_else(PoisonError::into_inner) = sinks::choices(&site);
+        self.site = site;
+        self.start_sources().await
+    }
+
+    fn start_sinks(&mut self, site: &Site) -> Result<()> {
+        self.post.public_url.clone_from(&site.public_url);
+        self.post.site.clone_from(&site.name);
+        let started = sinks::start(site, &self.post)?;
+        self.sinks = started;
+        #[cfg(feature = "mqtt")]
+        {
+            let mqtt = match &site.mqtt {
+                Some(file) => Some(sinks::Mqtt::start(file, site, &self.post, self.orders.0.clone())?),
+                None => None,
+            };
+            *self.mqtt.lock().unwrap_or_else(PoisonError::into_inner) = mqtt;
+        }
+        Ok(())
+    }
+
+    fn least_busy(&self) -> usize {
+        let count = |worker: usize| self.machines.values().filter(|it| it.worker == worker).count();
+        (0..self.workers.len()).min_by_key(|&worker| count(worker)).unwrap_or(0)
+    }
+
+    async fn send(&self, worker: usize, work: Work) {
+        if let Some(worker) = self.workers.get(worker) {
+            // If it has ended, so has everything.
+            let _ = worker.sender.send(work).await;
+        }
+    }
+
+    async fn remove(&mut self, place: &Place) {
+        // Its source first: what is on its way is still judged.
+        if let Some(running) = self.sources.remove(&place.spec.source)
+            && let sources::Running::Folder(path) = &running
+        {
+            self.folders.remove(path);
+        }
+        let (done, wait) = oneshot::channel();
+        self.send(place.worker, Work::Remove(place.id, done)).await;
+        let _ = wait.await;
+    }
+
+    /// Starts every source that is not running, with all machines that listen to it.
+    async fn start_sources(&mut self) -> Result<()> {
+        let mut wanted: BTreeMap<SourceSpec, Vec<Place>> = BTreeMap::new();
+        for place in self.machines.values() {
+            wanted.entry(place.spec.source.clone()).or_default().push(place.clone());
+        }
+        for (spec, places) in wanted {
+            if self.sources.contains_key(&spec) {
+                continue;
+            }
+            let mut taps = Vec::new();
+            for place in places {
+                let (id, writer) = (place.id, self.around.writer.clone());
+                let seen = match spec {
+                    SourceSpec::Folder { .. } => {
+                        let seen = move || writer.call(move |history| history.seen(id));
+                        tokio::task::spawn_blocking(seen).await.map_err(|_| Error::Stopping)??
+                    }
+                    _ => Vec::new(),
+                };
+                let Some(worker) = self.workers.get(place.worker) else { continue };
+                let (machine, channel) = (place.id, place.spec.channel);
+                taps.push(Tap { machine, channel, sender: worker.sender.clone(), seen });
+            }
+            let running = sources::start(&spec, taps, &self.settings.clock, &self.folders);
+            self.sources.insert(spec, running);
+        }
+        Ok(())
+    }
+
+    /// Carries out what somebody asks.
+    pub async fn ask(&self, ask: Ask) -> Answer {
+        let outcome = match ask {
+            Ask::Command { machine, body } => {
+                self.command(&machine, body).await.map(|text| Answer::Done { text })
+            }
+            Ask::Request { machine, body } => match self.machines.get(&machine) {
+                None => Err(Error::UnknownMachine { name: machine }),
+                Some(place) => {
+                    let (reply, answer) = oneshot::channel();
+                    self.send(place.worker, Work::Request(place.id, body, reply)).await;
+                    let answer = answer.await.map_err(|_| Error::Stopping).and_then(|it| it);
+                    answer.map(Answer::Change)
+                }
+            },
+            Ask::Reload | Ask::Stop => Err(Error::Stopping),
+        };
+        outcome.unwrap_or_else(|error| Answer::Refused { reason: error.to_string() })
+    }
+
+    async fn command(&self, machine: &str, command: Command) -> Result<String> {
+        let unknown = || Error::UnknownMachine { name: machine.to_owned() };
+        let place = self.machines.get(machine).ok_or_else(unknown)?;
+        let (reply, answer) = oneshot::channel();
+        self.send(place.worker, Work::Command(place.id, command, Some(reply))).await;
+        answer.await.map_err(|_| Error::Stopping)?
+    }
+
+    /// Time passes: call it about once a second.
+    pub async fn tick(&self, jump: Option<f64>) {
+        for worker in 0..self.workers.len() {
+            if let Some(seconds) = jump {
+                self.send(worker, Work::Clock(seconds)).await;
+            }
+            self.send(worker, Work::Tick).await;
+        }
+        #[cfg(feature = "mqtt")]
+        self.take_orders().await;
+    }
+
+    #[cfg(feature = "mqtt")]
+    async fn take_orders(&self) {
+        loop {
+            let order = self.orders.1.lock().unwrap_or_else(PoisonError::into_inner).try_recv();
+            let Ok(order) = order else { return };
+            match order {
+                sinks::MqttOrder::Command(machine, command) => {
+                    if let Err(error) = self.command(&machine, command).await {
+                        tracing::warn!(machine, %error, "a command from the broker was refused");
+                    }
+                }
+                sinks::MqttOrder::Nonsense(machine, error) => {
+                    tracing::warn!(machine, error, "a message from the broker was not understood");
+                }
+            }
+        }
+    }
+
+    /// Thins out old scores and sound, and keeps both within their budgets.
+    ///
+    /// # Errors
+    ///
+    /// If the history has ended.
+    pub async fn tidy(&self) -> Result<()> {
+        let (writer, data) = (self.around.writer.clone(), self.settings.data.clone());
+        let (mut settings, clock) = (self.site.history, self.settings.clock.clone());
+        let work = move || -> Result<()> {
+            loop {
+                let (now, keep) = (clock.now(), settings);
+                let thinned = writer.call(move |history| history.thin(&keep, now))?;
+                let bytes = writer.call(|history| Ok(history.bytes()))?;
+                if thinned == crate::history::Thinned::default() {
+                    // Still too large: single clips have to go earlier.
+                    if bytes <= settings.budget.0 || settings.clips.0 < 3_600.0 {
+                        break;
+                    }
+                    settings.clips.0 *= 0.8;
+                }
+                writer.call(History::give_back_room)?;
+            }
+            let (now, budget) = (clock.now(), settings.sound.0);
+            let deleted = writer.call(move |history| history.sweep_sounds(&data, budget, now))?;
+            if deleted > 0 {
+                tracing::info!(deleted, "sound was deleted: its budget was used up");
+            }
+            Ok(())
+        };
+        tokio::task::spawn_blocking(work).await.map_err(|_| Error::Stopping)?
+    }
+
+    /// Stops everything; what has arrived is judged and written.
+    pub async fn stop(mut self) {
+        self.sources.clear();
+        for worker in 0..self.workers.len() {
+            self.send(worker, Work::Stop).await;
+        }
+        let (workers, writer) = (std::mem::take(&mut self.workers), self.around.writer.clone());
+        let thread = self.history.take();
+        let end = move || {
+            workers.into_iter().for_each(Worker::join);
+            writer.stop();
+            if thread.is_some_and(|thread| thread.join().is_err()) {
+                tracing::error!("the history's thread has failed");
+            }
+        };
+        // Nothing is left to be told if this fails.
+        let _ = tokio::task::spawn_blocking(end).await;
+        self.sinks.clear();
+        #[cfg(feature = "mqtt")]
+        {
+            let mqtt = self.mqtt.lock().unwrap_or_else(PoisonError::into_inner).take();
+            let _ = tokio::task::spawn_blocking(move || drop(mqtt)).await;
+        }
+    }
+}
+
+fn names(site: &Site) -> Vec<&str> {
+    site.machines.iter().map(|machine| machine.name.as_str()).collect()
+}
+
+/// Opens every model that a configuration names, as a monitor would.
+///
+/// # Errors
+///
+/// The first one that cannot be used, and why: not there, another front end, a budget that its visits cannot carry.
+pub fn check_models(site: &Site, front_ends: &FrontEnds) -> Result<()> {
+    for machine in &site.machines {
+        for path in machine.model.iter().chain(machine.states.values()) {
+            drop(crate::watch::open_file(path, machine, front_ends)?);
+        }
+    }
+    Ok(())
+}
+
+/// How a monitor is run from a configuration file.
+#[derive(Debug, Clone)]
+pub struct Watching {
+    /// Where the configuration is, to be read again when it changes; `None` for one that is in memory.
+    pub path: Option<PathBuf>,
+    /// How long to run; until it is stopped if not given.
+    pub most: Option<Duration>,
+    /// Asks it to stop.
+    pub cancel: Cancel,
+}
+
+/// How often the configuration file is looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// How often old things are thinned out, by the monitor's clock.
+const TIDY_SECONDS: f64 = 600.0;
+
+/// Runs a monitor until it is stopped: the entry of `auscult watch`.
+///
+/// # Errors
+///
+/// Those of [`Monitor::start`], and if there is no runtime to be had.
+pub fn watch(site: Site, settings: Settings, watching: Watching) -> Result<()> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()
+        .map_err(Error::io("cannot start the runtime"))?;
+    let ended = runtime.block_on(run(site, settings, watching));
+    // A thread that reads standard input cannot be waited for.
+    runtime.shutdown_timeout(Duration::from_millis(200));
+    ended
+}
+
+async fn run(site: Site, settings: Settings, watching: Watching) -> Result<()> {
+    let clock = settings.clock.clone();
+    let mut monitor = Monitor::start(site, settings).await?;
+    let mut file = ConfigFile::of(watching.path.clone());
+    let (asks, mut asked) = tokio::sync::mpsc::channel::<(Ask, oneshot::Sender<Answer>)>(64);
+    #[cfg(unix)]
+    let socket = crate::control::serve(&monitor.data().socket(), handler(asks.clone()))?;
+    #[cfg(not(unix))]
+    drop(asks);
+    ready();
+    tracing::info!(machines = monitor.site().machines.len(), "watching");
+    let mut clock_watch = ClockWatch::new(clock.clone());
+    let mut hang_up = HangUp::new();
+    let began = std::time::Instant::now();
+    let mut tidied = clock.now();
+    let mut ticks = tokio::time::interval(clock.real(1.0).clamp(Duration::from_millis(50), LOOK));
+    ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+    loop {
+        tokio::select! {
+            _ = ticks.tick() => {}
+            Some((ask, reply)) = asked.recv() => {
+                let answer = match ask {
+                    Ask::Stop => {
+                        watching.cancel.cancel();
+                        Answer::Done { text: "stopping".to_owned() }
+                    }
+                    Ask::Reload => match file.reload(&mut monitor).await {
+                        Ok(text) => Answer::Done { text },
+                        Err(error) => Answer::Refused { reason: error.to_string() },
+                    },
+                    ask => monitor.ask(ask).await,
+                };
+                let _ = reply.send(answer);
+                continue;
+            }
+            () = hang_up.wait() => {
+                file.reload_and_tell(&mut monitor).await;
+                continue;
+            }
+        }
+        if watching.cancel.is_cancelled() || watching.most.is_some_and(|most| began.elapsed() >= most) {
+            break;
+        }
+        alive();
+        if file.has_changed() {
+            file.reload_and_tell(&mut monitor).await;
+        }
+        monitor.tick(clock_watch.jump()).await;
+        if (clock.now() - tidied).abs() >= TIDY_SECONDS {
+            tidied = clock.now();
+            if let Err(error) = monitor.tidy().await {
+                tracing::error!(%error, "old things cannot be thinned out");
+            }
+        }
+    }
+    tracing::info!("stopping");
+    stopping();
+    #[cfg(unix)]
+    {
+        socket.abort();
+        let _ = std::fs::remove_file(monitor.data().socket());
+    }
+    monitor.stop().await;
+    Ok(())
+}
+
+#[cfg(unix)]
+fn handler(
+    asks: tokio::sync::mpsc::Sender<(Ask, oneshot::Sender<Answer>)>,
+) -> Arc<dyn Fn(Ask) -> std::pin::Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync> {
+    Arc::new(move |ask| {
+        let asks = asks.clone();
+        Box::pin(async move {
+            let (reply, answer) = oneshot::channel();
+            let stopping = || Answer::Refused { reason: Error::Stopping.to_string() };
+            if asks.send((ask, reply)).await.is_err() {
+                return stopping();
+            }
+            answer.await.unwrap_or_else(|_| stopping())
+        })
+    })
+}
+
+/// The configuration file, to be read again when it changes.
+struct ConfigFile {
+    path: Option<PathBuf>,
+    seen: Option<(std::time::SystemTime, u64)>,
+}
+
+impl ConfigFile {
+    fn of(path: Option<PathBuf>) -> Self {
+        let mut file = Self { path, seen: None };
+        file.seen = file.facts();
+        file
+    }
+
+    fn facts(&self) -> Option<(std::time::SystemTime, u64)> {
+        let facts = std::fs::metadata(self.path.as_ref()?).ok()?;
+        Some((facts.modified().ok()?, facts.len()))
+    }
+
+    fn has_changed(&mut self) -> bool {
+        // A file that is gone for a moment is being written.
+        let now = self.facts();
+        now.is_some() && now != self.seen
+    }
+
+    async fn reload(&mut self, monitor: &mut Monitor) -> Result<String> {
+        self.seen = self.facts();
+        let Some(path) = &self.path else {
+            return Err(Error::Refused("there is no configuration file to read".to_owned()));
+        };
+        let site = Site::read(path)?;
+        if site == *monitor.site() {
+            return Ok("nothing has changed".to_owned());
+        }
+        monitor.apply(site).await?;
+        Ok(format!("watching {}", auscult::plural(monitor.site().machines.len(), "machine")))
+    }
+
+    async fn reload_and_tell(&mut self, monitor: &mut Monitor) {
+        match self.reload(monitor).await {
+            Ok(text) => tracing::info!("the configuration was read again: {text}"),
+            Err(error) => tracing::error!(%error, "the new configuration cannot be used; the old one goes on"),
+        }
+    }
+}
+
+/// Waits for the signal that asks for the configuration to be read again.
+struct HangUp {
+    #[cfg(unix)]
+    signal: Option<tokio::signal::unix::Signal>,
+}
+
+impl HangUp {
+    fn new() -> Self {
+        Self {
+            #[cfg(unix)]
+            signal: tokio::signal::unix::signal(tokio::signal::unix::SignalKind::hangup()).ok(),
+        }
+    }
+
+    async fn wait(&mut self) {
+        #[cfg(unix)]
+        if let Some(signal) = &mut self.signal {
+            signal.recv().await;
+            return;
+        }
+        std::future::pending::<()>().await;
+    }
+}
+
+/// Tells systemd, where it started us.
+fn ready() {
+    let _ = sd_notify::notify(&[sd_notify::NotifyState::Ready]);
+}
+
+fn alive() {
+    let _ = sd_notify::notify(&[sd_notify::NotifyState::Watchdog]);
+}
+
+fn stopping() {
+    let _ = sd_notify::notify(&[sd_notify::NotifyState::Stopping]);
+}

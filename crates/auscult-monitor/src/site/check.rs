@@ -1,0 +1,589 @@
+//! What was written becomes what is run, or a list of what is wrong, each with its line.
+
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::{SocketAddr, ToSocketAddrs},
+    ops::Range,
+    path::Path,
+};
+
+use auscult::{Preset, alarm::AlarmSettings};
+use toml::Spanned;
+
+use super::{
+    MachineSpec, Pcm, Problem, SITE_SCHEMA, Site, SiteProblems, SourceSpec,
+    file::{
+        AlarmFile, EmailFile, MachineFile, MqttFile, NEWS, SiteFile, WebhookFile, Window,
+        preset,
+    },
+    is_safe_name,
+    units::Seconds,
+};
+
+pub(super) fn check(text: &str, path: &Path) -> Result<Site, SiteProblems> {
+    let mut checking = Checking { text, problems: Vec::new() };
+    let parsed: Result<SiteFile, toml::de::Error> = toml::from_str(text);
+    let site = match parsed {
+        Ok(file) => Some(checking.site(file, path.parent().unwrap_or(Path::new("")))),
+        Err(error) => {
+            // The message alone: where it is, the line says.
+            checking.problem(error.span(), error.message().trim().replace('\n', ", "));
+            None
+        }
+    };
+    match site {
+        Some(site) if checking.problems.is_empty() => Ok(site),
+        _ => {
+            checking.problems.sort_by_key(|problem| problem.line);
+            Err(SiteProblems { path: path.to_owned(), problems: checking.problems })
+        }
+    }
+}
+
+struct Checking<'a> {
+    text: &'a str,
+    problems: Vec<Problem>,
+}
+
+impl Checking<'_> {
+    fn problem(&mut self, span: Option<Range<usize>>, text: impl Into<String>) {
+        let line = span.map(|span| {
+            let before = self.text.get(..span.start).unwrap_or_default();
+            before.matches('\n').count() + 1
+        });
+        self.problems.push(Problem { line, text: text.into() });
+    }
+
+    fn site(&mut self, file: SiteFile, base: &Path) -> Site {
+        if let Some(schema) = &file.schema
+            && *schema.get_ref() != SITE_SCHEMA
+        {
+            let text = format!(
+                "schema = {} is not known to this program, which reads {SITE_SCHEMA}",
+                schema.get_ref()
+            );
+            self.problem(Some(schema.span()), text);
+        }
+        let name = file.site.as_ref().map_or("site", |site| site.get_ref().as_str()).to_owned();
+        if !is_safe_name(&name) {
+            let span = file.site.as_ref().map(Spanned::span);
+            self.problem(span, format!("site = {name:?}: {SAFE_NAME}"));
+        }
+        if let Some(url) = &file.public_url
+            && !url.get_ref().starts_with("http")
+        {
+            let text = format!("public_url = {:?} does not begin with http", url.get_ref());
+            self.problem(Some(url.span()), text);
+        }
+        if file.machine.is_empty() {
+            self.problem(None, "there is no [[machine]]: nothing would be watched");
+        }
+        let machines = file.machine.into_iter().map(|machine| self.machine(machine, base));
+        let machines: Vec<(Range<usize>, MachineSpec)> = machines.collect();
+        self.machines_together(&machines, file.mqtt.is_some());
+        let names: BTreeSet<&str> =
+            machines.iter().map(|(_, machine)| machine.name.as_str()).collect();
+        for webhook in &file.webhook {
+            self.webhook(webhook, &names);
+        }
+        for email in &file.email {
+            self.email(email, &names);
+        }
+        if let Some(mqtt) = &file.mqtt {
+            self.mqtt(mqtt, base);
+        }
+        let history = file.history;
+        if !(history.clips <= history.minutes && history.minutes <= history.hours) {
+            self.problem(None, "history: clips, minutes and hours must not become shorter");
+        }
+        let mqtt = file.mqtt.map(Spanned::into_inner).map(|mqtt| MqttFile {
+            ca: mqtt.ca.map(|ca| base.join(ca)),
+            ..mqtt
+        });
+        Site {
+            name,
+            public_url: file
+                .public_url
+                .map(|url| url.into_inner().trim_end_matches('/').to_owned()),
+            machines: machines.into_iter().map(|(_, machine)| machine).collect(),
+            history,
+            mqtt,
+            webhooks: file.webhook.into_iter().map(Spanned::into_inner).collect(),
+            emails: file.email.into_iter().map(Spanned::into_inner).collect(),
+        }
+    }
+
+    fn machine(
+        &mut self,
+        file: Spanned<MachineFile>,
+        base: &Path,
+    ) -> (Range<usize>, MachineSpec) {
+        let whole = file.span();
+        let file = file.into_inner();
+        let name = file.name.get_ref().clone();
+        if !is_safe_name(&name) {
+            self.problem(Some(file.name.span()), format!("name = {name:?}: {SAFE_NAME}"));
+        }
+        let source = self.source(&file, &name, &whole, base);
+        let channels = match &source {
+            SourceSpec::Tcp { pcm, .. } | SourceSpec::Stdin { pcm } => pcm.channels,
+            _ => u16::MAX,
+        };
+        let channel = file.channel.as_ref().map_or(1, |channel| *channel.get_ref());
+        if !(1..=channels).contains(&channel) {
+            let span = file.channel.as_ref().map_or(whole.clone(), Spanned::span);
+            let text = format!(
+                "machine {name:?}: channel = {channel}: channels are counted from 1, and the source has {channels}"
+            );
+            self.problem(Some(span), text);
+        }
+        let clip_seconds = file.clip.as_ref().map_or(10.0, |clip| clip.get_ref().0);
+        if let Some(clip) = &file.clip
+            && !(1.0..=600.0).contains(&clip_seconds)
+        {
+            let text = format!("machine {name:?}: clip = {clip_seconds} s: 1 s to 600 s");
+            self.problem(Some(clip.span()), text);
+        }
+        let preset = match &file.preset {
+            None => Preset::default(),
+            Some(text) => preset(text.get_ref()).unwrap_or_else(|error| {
+                self.problem(Some(text.span()), format!("machine {name:?}: {error}"));
+                Preset::default()
+            }),
+        };
+        let is_folder = matches!(source, SourceSpec::Folder { .. });
+        let no_data_after = match &file.no_data_after {
+            None if is_folder => 86_400.0,
+            None => (3.0 * clip_seconds).max(60.0),
+            Some(after) => {
+                let seconds = after.get_ref().0;
+                if seconds < clip_seconds {
+                    let text = format!(
+                        "machine {name:?}: no_data_after = {seconds} s is shorter than a clip of {clip_seconds} s: \
+                         there would be no data between any two clips"
+                    );
+                    self.problem(Some(after.span()), text);
+                }
+                seconds
+            }
+        };
+        let model = file.model.map(|model| base.join(model));
+        let alarm = file.alarm.as_ref().map(|alarm| self.alarm(alarm, &name, clip_seconds));
+        if let (Some(_), Some(budget)) = (&alarm, &file.alarms) {
+            let text = format!(
+                "machine {name:?}: alarms chooses a rule, and [machine.alarm] names one; keep one of them"
+            );
+            self.problem(Some(budget.span()), text);
+        }
+        let learn = file.learn.unwrap_or_default();
+        if learn.visits == 0 || learn.clips < 2 {
+            let text =
+                format!("machine {name:?}: learn: at least one visit and two clips are needed");
+            self.problem(Some(whole.clone()), text);
+        }
+        let remind = file.alarm.as_ref().and_then(|alarm| alarm.get_ref().remind);
+        let machine = MachineSpec {
+            name,
+            states: file.states.into_iter().map(|(state, path)| (state, base.join(path))).collect(),
+            source,
+            channel,
+            learn,
+            preset,
+            clip_seconds,
+            budget: file.alarms.map(Spanned::into_inner),
+            alarm: alarm.flatten().map(|alarm| AlarmSettings {
+                no_data_after_seconds: no_data_after,
+                ..alarm
+            }),
+            remind: remind.map(|remind| remind.0),
+            no_data_after,
+            running: file.running,
+            keep: file.keep,
+            ring_seconds: file.ring.map_or(20.0, |ring| ring.0),
+            model,
+        };
+        self.files_of(&machine, &whole);
+        (whole, machine)
+    }
+
+    fn files_of(&mut self, machine: &MachineSpec, whole: &Range<usize>) {
+        let models = machine.model.iter().chain(machine.states.values());
+        for path in models.filter(|path| !path.is_file()) {
+            let text = format!(
+                "machine {:?}: the model {} is not there; make it with `auscult fit`, or leave `model` out to learn \
+                 the machine",
+                machine.name,
+                path.display()
+            );
+            self.problem(Some(whole.clone()), text);
+        }
+        if !machine.states.is_empty()
+            && machine.running.as_ref().is_none_or(|running| running.topic.is_none())
+            && machine.source != SourceSpec::Push
+        {
+            let text = format!(
+                "machine {:?}: nothing says which of its states it is in; add running.topic",
+                machine.name
+            );
+            self.problem(Some(whole.clone()), text);
+        }
+        if !(0.0..=600.0).contains(&machine.ring_seconds) {
+            let text = format!(
+                "machine {:?}: ring = {} s: at most 600 s",
+                machine.name, machine.ring_seconds
+            );
+            self.problem(Some(whole.clone()), text);
+        }
+    }
+
+    fn source(
+        &mut self,
+        file: &MachineFile,
+        name: &str,
+        whole: &Range<usize>,
+        base: &Path,
+    ) -> SourceSpec {
+        let mut sources: Vec<SourceSpec> = Vec::new();
+        if let Some(folder) = &file.folder {
+            let path = base.join(folder);
+            if !path.is_dir() {
+                let text = format!("machine {name:?}: the folder {} is not there", path.display());
+                self.problem(Some(whole.clone()), text);
+            }
+            let poll = file.poll.map(|Seconds(seconds)| (seconds * 1_000.0).max(100.0) as u64);
+            sources.push(SourceSpec::Folder { path, poll_milliseconds: poll });
+        }
+        if let Some(address) = &file.tcp {
+            match resolve(address.get_ref()) {
+                Some(socket) => {
+                    let pcm = self.pcm(file, name, whole);
+                    sources.push(SourceSpec::Tcp { address: socket, pcm });
+                }
+                None => {
+                    let text = format!(
+                        "machine {name:?}: tcp = {:?} is not an address; write it as \"127.0.0.1:7007\"",
+                        address.get_ref()
+                    );
+                    self.problem(Some(address.span()), text);
+                }
+            }
+        }
+        if file.stdin {
+            sources.push(SourceSpec::Stdin { pcm: self.pcm(file, name, whole) });
+        }
+        if let Some(device) = &file.microphone {
+            let sample_rate = file.sample_rate.as_ref().map(|rate| *rate.get_ref());
+            sources.push(SourceSpec::Microphone { device: device.clone(), sample_rate });
+        }
+        if let Some(url) = &file.rtsp {
+            if !url.get_ref().starts_with("rtsp") {
+                let text = format!("machine {name:?}: rtsp = {:?} does not begin with rtsp", url.get_ref());
+                self.problem(Some(url.span()), text);
+            }
+            sources.push(SourceSpec::Rtsp { url: url.get_ref().clone() });
+        }
+        if sources.len() > 1 {
+            let text = format!("machine {name:?} has {} sources; keep one of them", sources.len());
+            self.problem(Some(whole.clone()), text);
+        }
+        // Without a source its sound is pushed, through the service.
+        sources.pop().unwrap_or(SourceSpec::Push)
+    }
+
+    fn pcm(&mut self, file: &MachineFile, name: &str, whole: &Range<usize>) -> Pcm {
+        let sample_rate = match &file.sample_rate {
+            Some(rate) if (1_000..=768_000).contains(rate.get_ref()) => *rate.get_ref(),
+            Some(rate) => {
+                let text =
+                    format!("machine {name:?}: sample_rate = {}: 1000 to 768000 Hz", rate.get_ref());
+                self.problem(Some(rate.span()), text);
+                16_000
+            }
+            None => {
+                let text = format!("machine {name:?}: raw samples need sample_rate, such as 16000");
+                self.problem(Some(whole.clone()), text);
+                16_000
+            }
+        };
+        let channels = file.channels.as_ref().map_or(1, |channels| *channels.get_ref());
+        if !(1..=64).contains(&channels) {
+            let text = format!("machine {name:?}: channels = {channels}: 1 to 64");
+            self.problem(file.channels.as_ref().map(Spanned::span), text);
+        }
+        Pcm { sample_rate, channels: channels.clamp(1, 64), format: file.format }
+    }
+
+    fn alarm(
+        &mut self,
+        alarm: &Spanned<AlarmFile>,
+        name: &str,
+        hop_seconds: f64,
+    ) -> Option<AlarmSettings> {
+        let (span, file, default) = (alarm.span(), alarm.get_ref(), AlarmSettings::default());
+        let window = match &file.window {
+            None => default.window,
+            Some(Window::Clips(clips)) => *clips,
+            Some(Window::Time(text)) => match text.parse::<Seconds>() {
+                Ok(Seconds(seconds)) if seconds >= hop_seconds => (seconds / hop_seconds) as usize,
+                Ok(Seconds(seconds)) => {
+                    let text = format!(
+                        "machine {name:?}: alarm.window = {seconds} s is shorter than the {hop_seconds} s from one \
+                         clip to the next"
+                    );
+                    self.problem(Some(span), text);
+                    return None;
+                }
+                Err(error) => {
+                    self.problem(Some(span), format!("machine {name:?}: alarm.window: {error}"));
+                    return None;
+                }
+            },
+        };
+        let settings = AlarmSettings {
+            raise: file.raise.unwrap_or(default.raise),
+            window,
+            clear: file.clear.unwrap_or(default.clear),
+            on_delay_seconds: file.on_delay.map_or(0.0, |delay| delay.0),
+            off_delay_seconds: file.off_delay.map_or(0.0, |delay| delay.0),
+            latch: file.latch.unwrap_or(default.latch),
+            ..default
+        };
+        if let Err(error) = settings.check() {
+            self.problem(Some(span), format!("machine {name:?}: {error}"));
+            return None;
+        }
+        Some(settings)
+    }
+
+    /// What no machine can see alone.
+    fn machines_together(&mut self, machines: &[(Range<usize>, MachineSpec)], has_mqtt: bool) {
+        let mut names: BTreeMap<String, &str> = BTreeMap::new();
+        let mut channels: BTreeMap<(&SourceSpec, u16), &str> = BTreeMap::new();
+        let mut addresses: BTreeMap<SocketAddr, &SourceSpec> = BTreeMap::new();
+        for (span, machine) in machines {
+            // Topics and folders do not tell upper from lower case everywhere.
+            if let Some(other) = names.insert(machine.name.to_lowercase(), &machine.name) {
+                let text = format!(
+                    "machine {:?} and machine {other:?} would share a topic and a folder; names must differ in more \
+                     than their case",
+                    machine.name
+                );
+                self.problem(Some(span.clone()), text);
+            }
+            if machine.source != SourceSpec::Push
+                && let Some(other) =
+                    channels.insert((&machine.source, machine.channel), &machine.name)
+            {
+                let text = format!(
+                    "machine {:?} and machine {other:?} listen to the same channel of {}",
+                    machine.name, machine.source
+                );
+                self.problem(Some(span.clone()), text);
+            }
+            if let SourceSpec::Tcp { address, .. } = &machine.source
+                && addresses.insert(*address, &machine.source).is_some_and(|it| *it != machine.source)
+            {
+                let text = format!(
+                    "machine {:?}: another machine expects samples of another form at {address}",
+                    machine.name
+                );
+                self.problem(Some(span.clone()), text);
+            }
+            let topic = machine.running.as_ref().and_then(|running| running.topic.as_deref());
+            if topic.is_some() && !has_mqtt {
+                let text = format!("machine {:?}: running.topic needs [mqtt]", machine.name);
+                self.problem(Some(span.clone()), text);
+            }
+        }
+    }
+
+    fn mqtt(&mut self, mqtt: &Spanned<MqttFile>, base: &Path) {
+        let (span, file) = (Some(mqtt.span()), mqtt.get_ref());
+        if host_and_port(&file.broker, 1883).is_none() {
+            let text = format!("mqtt.broker = {:?}: write \"host\" or \"host:1883\"", file.broker);
+            self.problem(span.clone(), text);
+        }
+        if !matches!(file.version, 3 | 5) {
+            let text = format!("mqtt.version = {}: 3 (for 3.1.1) or 5", file.version);
+            self.problem(span.clone(), text);
+        }
+        for (key, topic) in [("prefix", &file.prefix), ("discovery", &file.discovery)] {
+            if topic.contains(['#', '+', '\0']) || topic.starts_with('/') {
+                let text =
+                    format!("mqtt.{key} = {topic:?}: no #, no +, and no slash at the beginning");
+                self.problem(span.clone(), text);
+            }
+        }
+        if let Some(ca) = file.ca.as_ref().map(|ca| base.join(ca)).filter(|ca| !ca.is_file()) {
+            self.problem(span.clone(), format!("mqtt.ca: {} is not there", ca.display()));
+        }
+        self.secret(span, "mqtt.password_env", file.password_env.as_deref());
+        if !cfg!(feature = "mqtt") {
+            self.problem(None, "this program was built without MQTT");
+        }
+    }
+
+    fn webhook(&mut self, webhook: &Spanned<WebhookFile>, names: &BTreeSet<&str>) {
+        let (span, file) = (webhook.span(), webhook.get_ref());
+        if !(file.url.starts_with("http://") || file.url.starts_with("https://")) {
+            let text = format!("webhook.url = {:?} does not begin with http", file.url);
+            self.problem(Some(span.clone()), text);
+        }
+        self.secret(Some(span.clone()), "webhook.secret_env", file.secret_env.as_deref());
+        self.telling(&span, "webhook", &file.tells, &file.machines, names);
+    }
+
+    fn email(&mut self, email: &Spanned<EmailFile>, names: &BTreeSet<&str>) {
+        let (span, file) = (email.span(), email.get_ref());
+        if host_and_port(&file.server, 587).is_none() {
+            let text = format!("email.server = {:?}: write \"host\" or \"host:587\"", file.server);
+            self.problem(Some(span.clone()), text);
+        }
+        if file.to.is_empty() {
+            self.problem(Some(span.clone()), "email.to is empty: nobody would be told");
+        }
+        for address in file.to.iter().chain([&file.from]).filter(|address| !address.contains('@')) {
+            self.problem(Some(span.clone()), format!("email: {address:?} is not an address"));
+        }
+        self.secret(Some(span.clone()), "email.password_env", file.password_env.as_deref());
+        self.telling(&span, "email", &file.tells, &file.machines, names);
+        if !cfg!(feature = "email") {
+            self.problem(None, "this program was built without e-mail");
+        }
+    }
+
+    fn telling(
+        &mut self,
+        span: &Range<usize>,
+        sink: &str,
+        tells: &[String],
+        machines: &[String],
+        names: &BTreeSet<&str>,
+    ) {
+        for news in tells.iter().filter(|news| !NEWS.contains(&news.as_str())) {
+            let text = format!("{sink}.tells: {news:?} is not one of {}", NEWS.join(", "));
+            self.problem(Some(span.clone()), text);
+        }
+        for machine in machines.iter().filter(|name| !names.contains(name.as_str())) {
+            let text = format!("{sink}.machines: there is no machine {machine:?}");
+            self.problem(Some(span.clone()), text);
+        }
+    }
+
+    fn secret(&mut self, span: Option<Range<usize>>, key: &str, variable: Option<&str>) {
+        let Some(variable) = variable else { return };
+        if std::env::var_os(variable).is_none() {
+            let text = format!("{key}: the environment variable {variable} is not set");
+            self.problem(span, text);
+        }
+    }
+}
+
+const SAFE_NAME: &str =
+    "a name has 1 to 64 letters, digits, -, _ or . and does not begin with a dot";
+
+fn resolve(address: &str) -> Option<SocketAddr> {
+    address.to_socket_addrs().ok()?.next()
+}
+
+/// A host and its port, or the usual one.
+pub(crate) fn host_and_port(text: &str, usual: u16) -> Option<(String, u16)> {
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) => (host, port.parse().ok()?),
+        None => (text, usual),
+    };
+    let is_host = !host.is_empty() && !host.contains([' ', '/', '@']);
+    is_host.then(|| (host.to_owned(), port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn problems(text: &str) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("in")).unwrap();
+        std::fs::create_dir(folder.path().join("other")).unwrap();
+        match Site::parse(text, &folder.path().join("site.toml")) {
+            Ok(_) => Vec::new(),
+            Err(problems) => {
+                let line = |problem: &Problem| {
+                    let text = problem.text.replace(&folder.path().display().to_string(), "…");
+                    format!("{}: {text}", problem.line.unwrap_or(0))
+                };
+                problems.problems.iter().map(line).collect()
+            }
+        }
+    }
+
+    #[test]
+    fn five_lines_are_enough() {
+        assert_eq!(problems("[[machine]]\nname = \"pump\"\nfolder = \"in\"\n"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn the_template_is_fine_once_its_folder_is_there() {
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::create_dir_all(folder.path().join("recordings/pump-7")).unwrap();
+        let site = Site::parse(super::super::TEMPLATE, &folder.path().join("site.toml")).unwrap();
+        assert_eq!(site.machines.len(), 1);
+        assert_eq!(site.history, super::super::HistoryFile::default());
+    }
+
+    #[test]
+    fn every_key_of_the_template_is_known() {
+        // What is commented out must be right, too: without the marks it is a configuration.
+        let text: Vec<&str> = super::super::TEMPLATE
+            .lines()
+            .map(|line| line.strip_prefix("# ").filter(|rest| rest.contains(['=', '['])).unwrap_or(line))
+            .filter(|line| !line.starts_with("Check it") && !line.starts_with("Other sources"))
+            .collect();
+        let found = problems(&text.join("\n"));
+        assert!(found.iter().all(|problem| !problem.contains("unknown field")), "{found:?}");
+        assert!(found.iter().any(|problem| problem.contains("5 sources")), "{found:?}");
+    }
+
+    #[test]
+    fn impossible_rules_are_refused_with_their_line() {
+        let machine = "[[machine]]\nname = \"pump\"\nfolder = \"in\"\n";
+        for (more, expected) in [
+            ("[machine.alarm]\nraise = 6\n", "4: machine \"pump\": clips that raise an alarm: 1 to"),
+            ("[machine.alarm]\nwindow = \"5s\"\n", "4: machine \"pump\": alarm.window = 5 s is shorter"),
+            ("no_data_after = \"3s\"\n", "4: machine \"pump\": no_data_after = 3 s is shorter"),
+            ("no_data_after = \"soon\"\n", "4: \"soon\" is not a length of time"),
+            ("colour = \"red\"\n", "4: unknown field `colour`"),
+            ("tcp = \"here\"\n", "4: machine \"pump\": tcp = \"here\" is not an address"),
+            ("model = \"none.auscult\"\n", "1: machine \"pump\": the model …/none.auscult is not there"),
+            ("preset = \"worst\"\n", "4: machine \"pump\":"),
+            ("alarms = \"never\"\n", "4: alarm budget"),
+            ("[[machine]]\nname = \"PUMP\"\nfolder = \"other\"\n", "4: machine \"PUMP\" and machine \"pump\" would share"),
+            ("[[machine]]\nname = \"b\"\nfolder = \"in\"\n", "4: machine \"b\" and machine \"pump\" listen to the same"),
+            ("[[machine]]\nname = \"a/b\"\nfolder = \"other\"\n", "5: name = \"a/b\": a name has"),
+            ("[[machine]]\nname = \"b\"\nfolder = \"gone\"\n", "4: machine \"b\": the folder …/gone is not there"),
+            ("[[machine]]\nname = \"b\"\ntcp = \"127.0.0.1:1\"\n", "4: machine \"b\": raw samples need sample_rate"),
+            ("[[webhook]]\nurl = \"ftp://x\"\n", "4: webhook.url"),
+            ("[[webhook]]\nurl = \"http://x\"\ntells = [\"fire\"]\n", "4: webhook.tells: \"fire\" is not one of alarm"),
+            ("[[webhook]]\nurl = \"http://x\"\nsecret_env = \"NO_SUCH_ONE\"\n", "the environment variable NO_SUCH_ONE"),
+            ("[mqtt]\nbroker = \"a b\"\n", "4: mqtt.broker"),
+            ("[history]\nclips = \"90d\"\n", "0: history: clips, minutes and hours"),
+        ] {
+            let found = problems(&format!("{machine}{more}"));
+            assert!(found.iter().any(|problem| problem.contains(expected)), "{more}: {found:?}");
+        }
+        assert_eq!(problems(""), ["0: there is no [[machine]]: nothing would be watched"]);
+        assert!(problems("schema = 9\n")[1].contains("schema = 9"), "{:?}", problems("schema = 9\n"));
+    }
+
+    #[test]
+    fn channels_of_one_source_are_machines() {
+        let machine = |name: &str, channel: u16| {
+            format!(
+                "[[machine]]\nname = \"{name}\"\ntcp = \"127.0.0.1:7007\"\nsample_rate = 16000\nchannels = 2\n\
+                 channel = {channel}\n"
+            )
+        };
+        assert!(problems(&(machine("a", 1) + &machine("b", 2))).is_empty());
+        let found = problems(&(machine("a", 1) + &machine("b", 3)));
+        assert!(found[0].contains("the source has 2"), "{found:?}");
+    }
+}

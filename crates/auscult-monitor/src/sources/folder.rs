@@ -1,0 +1,327 @@
+//! Watched folders: one thread for all of them, told by the system, or looking for itself where that cannot be had.
+
+use std::{
+    collections::{BTreeMap, HashMap, VecDeque},
+    fs,
+    path::{Path, PathBuf},
+    sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
+    time::{Duration, Instant},
+};
+
+use auscult::audio::{Location, Source, has_sound_extension, walk};
+use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher, event::AccessKind};
+
+use super::Tap;
+use crate::{
+    error::{Error, Result},
+    history::SeenFile,
+    watch::Recording,
+    worker::Work,
+};
+
+/// A folder to be watched for one machine.
+#[derive(Debug)]
+pub struct FolderTask {
+    /// The folder.
+    pub path: PathBuf,
+    /// Look this often instead of being told.
+    pub poll_milliseconds: Option<u64>,
+    /// The machine.
+    pub tap: Tap,
+}
+
+/// The thread that watches all folders.
+#[derive(Debug)]
+pub struct Folders {
+    orders: Sender<Order>,
+}
+
+#[derive(Debug)]
+enum Order {
+    Add(FolderTask),
+    Remove(PathBuf),
+    Stop,
+    Seen(notify::Result<notify::Event>),
+}
+
+/// How often candidates are looked at.
+const STEP: Duration = Duration::from_millis(100);
+
+/// A file that nobody said was closed is whole once it has not changed for this long.
+const STABLE: Duration = Duration::from_millis(1_000);
+
+/// Folders are looked at this often although the system tells: it may forget.
+const LOOK_AGAIN: Duration = Duration::from_secs(60);
+
+impl Folders {
+    /// Starts the thread.
+    ///
+    /// # Errors
+    ///
+    /// If there is no thread to be had.
+    pub fn start() -> Result<Self> {
+        let (orders, received) = channel();
+        let told = orders.clone();
+        // Systems without watches have folders that are looked at.
+        let watcher = notify::recommended_watcher(move |event| {
+            let _ = told.send(Order::Seen(event));
+        });
+        let watcher = match watcher {
+            Ok(watcher) => Some(watcher),
+            Err(error) => {
+                tracing::warn!(%error, "folders cannot be watched and are looked at instead");
+                None
+            }
+        };
+        let mut thread = Thread { watcher, folders: Vec::new() };
+        std::thread::Builder::new()
+            .name("folders".to_owned())
+            .spawn(move || thread.run(&received))
+            .map_err(Error::io("cannot start a thread"))?;
+        Ok(Self { orders })
+    }
+
+    /// Watches one more folder.
+    pub fn add(&self, task: FolderTask) {
+        // If the thread has ended, the monitor is stopping.
+        let _ = self.orders.send(Order::Add(task));
+    }
+
+    /// Does not watch a folder any more.
+    pub fn remove(&self, path: &Path) {
+        let _ = self.orders.send(Order::Remove(path.to_owned()));
+    }
+}
+
+impl Drop for Folders {
+    fn drop(&mut self) {
+        let _ = self.orders.send(Order::Stop);
+    }
+}
+
+struct Thread {
+    watcher: Option<RecommendedWatcher>,
+    folders: Vec<Folder>,
+}
+
+struct Folder {
+    path: PathBuf,
+    poll: Duration,
+    looked: Option<Instant>,
+    tap: Tap,
+    /// Recordings that are done with or on their way.
+    seen: HashMap<String, (u64, i64)>,
+    candidates: BTreeMap<PathBuf, Candidate>,
+    /// Whole recordings that wait for the judge.
+    ready: VecDeque<Recording>,
+    is_lost: bool,
+}
+
+#[derive(Clone, Copy)]
+struct Candidate {
+    size: u64,
+    modified: i64,
+    since: Instant,
+    is_closed: bool,
+}
+
+impl Thread {
+    fn run(&mut self, orders: &Receiver<Order>) {
+        loop {
+            let wait = if self.is_busy() { STEP } else { 5 * STEP };
+            match orders.recv_timeout(wait) {
+                Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Ok(Order::Add(task)) => self.add(task),
+                Ok(Order::Remove(path)) => self.remove(&path),
+                Ok(Order::Seen(event)) => self.note(event),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            // What else has happened meanwhile, before anything is looked at.
+            while let Ok(order) = orders.try_recv() {
+                match order {
+                    Order::Stop => return,
+                    Order::Add(task) => self.add(task),
+                    Order::Remove(path) => self.remove(&path),
+                    Order::Seen(event) => self.note(event),
+                }
+            }
+            self.folders.iter_mut().for_each(Folder::step);
+        }
+    }
+
+    fn is_busy(&self) -> bool {
+        let is_busy = |folder: &Folder| !(folder.candidates.is_empty() && folder.ready.is_empty());
+        self.folders.iter().any(is_busy)
+    }
+
+    fn add(&mut self, task: FolderTask) {
+        let FolderTask { path, poll_milliseconds, mut tap } = task;
+        let is_watched = poll_milliseconds.is_none() && self.watch(&path);
+        let poll = match poll_milliseconds {
+            Some(milliseconds) => Duration::from_millis(milliseconds),
+            None if is_watched => LOOK_AGAIN,
+            None => 20 * STEP,
+        };
+        let seen = std::mem::take(&mut tap.seen).into_iter();
+        let seen = seen.map(|SeenFile { path, size, modified }| (path, (size, modified))).collect();
+        self.folders.push(Folder {
+            path,
+            poll,
+            looked: None,
+            tap,
+            seen,
+            candidates: BTreeMap::new(),
+            ready: VecDeque::new(),
+            is_lost: false,
+        });
+    }
+
+    fn watch(&mut self, path: &Path) -> bool {
+        let Some(watcher) = &mut self.watcher else { return false };
+        match watcher.watch(path, RecursiveMode::Recursive) {
+            Ok(()) => true,
+            Err(error) => {
+                tracing::warn!(path = %path.display(), %error, "cannot be watched and is looked at instead");
+                false
+            }
+        }
+    }
+
+    fn remove(&mut self, path: &Path) {
+        self.folders.retain(|folder| folder.path != path);
+        if let Some(watcher) = &mut self.watcher {
+            // It may never have been watched.
+            let _ = watcher.unwatch(path);
+        }
+    }
+
+    fn note(&mut self, event: notify::Result<notify::Event>) {
+        let Ok(event) = event else {
+            // Too much happened at once: everything is looked at.
+            self.folders.iter_mut().for_each(|folder| folder.looked = None);
+            return;
+        };
+        if event.need_rescan() {
+            self.folders.iter_mut().for_each(|folder| folder.looked = None);
+        }
+        let is_closed = matches!(event.kind, EventKind::Access(AccessKind::Close(_)));
+        if matches!(event.kind, EventKind::Remove(_)) || (event.kind.is_access() && !is_closed) {
+            return;
+        }
+        for path in event.paths {
+            for folder in self.folders.iter_mut().filter(|folder| path.starts_with(&folder.path)) {
+                if path.is_dir() {
+                    folder.looked = None;
+                } else {
+                    folder.consider(&path, is_closed);
+                }
+            }
+        }
+    }
+}
+
+impl Folder {
+    fn step(&mut self) {
+        if self.looked.is_none_or(|looked| looked.elapsed() >= self.poll) {
+            self.look();
+        }
+        let candidates = std::mem::take(&mut self.candidates);
+        let mut whole: Vec<(f64, PathBuf, Candidate)> = Vec::new();
+        for (path, before) in candidates {
+            // Gone again: then there is nothing to hear.
+            let Some(now) = facts(&path) else { continue };
+            if (now.size, now.modified) != (before.size, before.modified) {
+                self.candidates.insert(path, now);
+            } else if before.is_closed || before.since.elapsed() >= STABLE {
+                let recorded = Source::new(Location::File(path.clone())).recorded_at();
+                whole.push((recorded.map_or(0.0, |it| it.unix_seconds), path, now));
+            } else {
+                self.candidates.insert(path, before);
+            }
+        }
+        // In the order they were recorded: an alarm is about time.
+        whole.sort_by(|(a, first, _), (b, second, _)| a.total_cmp(b).then_with(|| first.cmp(second)));
+        for (_, path, Candidate { size, modified, .. }) in whole {
+            let name = self.name(&path);
+            if self.seen.insert(name.clone(), (size, modified)) == Some((size, modified)) {
+                continue;
+            }
+            let seen = SeenFile { path: name, size, modified };
+            self.ready.push_back(Recording { path, seen });
+        }
+        self.deliver();
+    }
+
+    /// Gives the judge as much as it takes now; others have folders, too.
+    fn deliver(&mut self) {
+        while let Some(recording) = self.ready.pop_front() {
+            let work = Work::Recording(self.tap.machine, recording);
+            if let Err(error) = self.tap.sender.try_send(work) {
+                if let Work::Recording(_, recording) = error.into_inner() {
+                    self.ready.push_front(recording);
+                }
+                return;
+            }
+        }
+    }
+
+    fn look(&mut self) {
+        self.looked = Some(Instant::now());
+        if let Err(error) = fs::read_dir(&self.path) {
+            if !self.is_lost {
+                self.is_lost = true;
+                let text = format!("{} cannot be read: {error}", self.path.display());
+                self.tell(false, text, true);
+            }
+            return;
+        }
+        if self.is_lost {
+            self.is_lost = false;
+            self.tell(true, "the folder is back".to_owned(), true);
+        } else {
+            self.tell(true, String::new(), false);
+        }
+        for path in walk(&self.path).files {
+            self.consider(&path, false);
+        }
+    }
+
+    fn tell(&self, is_alive: bool, text: String, is_news: bool) {
+        let machine = self.tap.machine;
+        // A full queue has more urgent things in it; the next look tells again.
+        let _ = self.tap.sender.try_send(Work::Source { machine, is_alive, text, is_news });
+    }
+
+    fn consider(&mut self, path: &Path, is_closed: bool) {
+        if !has_sound_extension(path) {
+            return;
+        }
+        let Some(mut found) = facts(path) else { return };
+        if self.seen.get(&self.name(path)) == Some(&(found.size, found.modified)) {
+            return;
+        }
+        found.is_closed = is_closed && found.size > 0;
+        match self.candidates.get_mut(path) {
+            Some(known) if (known.size, known.modified) == (found.size, found.modified) => {
+                known.is_closed |= found.is_closed;
+            }
+            _ => drop(self.candidates.insert(path.to_owned(), found)),
+        }
+    }
+
+    fn name(&self, path: &Path) -> String {
+        path.strip_prefix(&self.path).unwrap_or(path).to_string_lossy().into_owned()
+    }
+}
+
+/// Size and time of a regular file, as of now.
+fn facts(path: &Path) -> Option<Candidate> {
+    let facts = fs::metadata(path).ok().filter(fs::Metadata::is_file)?;
+    let modified = facts.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    Some(Candidate {
+        size: facts.len(),
+        modified: i64::try_from(modified.as_nanos()).ok()?,
+        since: Instant::now(),
+        is_closed: false,
+    })
+}

@@ -1,0 +1,196 @@
+//! The synthetic plant of the demonstration: six machines that show every state within two minutes.
+
+use std::collections::BTreeMap;
+
+use auscult::Preset;
+use auscult_testing::{ClipRecipe, Fault, Machine};
+
+use super::Tap;
+use crate::{
+    clock::Clock,
+    site::{
+        HistoryFile, Keep, LearnFile, MachineSpec, RunningFile, Seconds, Site, SourceSpec,
+        StartRule, VisitRule,
+    },
+    watch::Sound,
+    worker::Work,
+};
+
+/// What the plant does over time.
+#[derive(Debug, Clone, Copy)]
+pub struct Plant;
+
+impl Plant {
+    /// When its first day begins, in seconds since 1970: a Monday.
+    pub const BEGIN: f64 = 1_780_272_000.0;
+
+    /// How much faster than real time it runs: a day takes ten seconds.
+    pub const SPEED: f64 = 8_640.0;
+}
+
+const DAY: f64 = 86_400.0;
+
+/// A clip of two seconds every twenty minutes.
+const EVERY: f64 = 1_200.0;
+const CLIP_SECONDS: f64 = 2.0;
+const SAMPLE_RATE: u32 = 16_000;
+
+/// Days that are learnt from.
+const LEARNING_DAYS: f64 = 3.0;
+
+struct Member {
+    name: &'static str,
+    machine: Machine,
+    fate: Fate,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Fate {
+    /// Nothing happens.
+    Well,
+    /// The room slowly swallows its high tones, from this day on.
+    Drifts(f64),
+    /// A fault grows from this day on.
+    Fails(Fault, f64),
+    /// The microphone dies on this day, and is back on that one.
+    Deaf(f64, f64),
+    /// It runs by day and stands still at night.
+    Shifts,
+}
+
+const MEMBERS: [Member; 6] = [
+    Member { name: "fan-1", machine: Machine::Fan, fate: Fate::Well },
+    Member { name: "fan-2", machine: Machine::Fan, fate: Fate::Drifts(5.0) },
+    Member { name: "pump-1", machine: Machine::Pump, fate: Fate::Fails(Fault::Leak, 4.5) },
+    Member { name: "pump-2", machine: Machine::Pump, fate: Fate::Deaf(5.5, 7.0) },
+    Member { name: "slider-1", machine: Machine::Slider, fate: Fate::Shifts },
+    Member { name: "valve-1", machine: Machine::Valve, fate: Fate::Drifts(6.0) },
+];
+
+/// The configuration of the plant.
+pub fn plant_site() -> Site {
+    let machine = |(index, member): (usize, &Member)| MachineSpec {
+        name: member.name.to_owned(),
+        model: None,
+        states: BTreeMap::new(),
+        source: SourceSpec::Plant { index },
+        channel: 1,
+        learn: LearnFile {
+            visits: LEARNING_DAYS as usize,
+            clips: 60,
+            visit: VisitRule::Day,
+            gap: Seconds(DAY),
+            start: StartRule::Itself,
+        },
+        preset: Preset::Fast,
+        clip_seconds: CLIP_SECONDS,
+        budget: None,
+        alarm: None,
+        remind: Some(DAY),
+        no_data_after: 4.0 * EVERY,
+        running: Some(RunningFile { above_dbfs: Some(-45.0), topic: None }),
+        keep: Keep::Alarms,
+        ring_seconds: 2.0 * CLIP_SECONDS,
+    };
+    Site {
+        name: "demo".to_owned(),
+        public_url: None,
+        machines: MEMBERS.iter().enumerate().map(machine).collect(),
+        history: HistoryFile::default(),
+        mqtt: None,
+        webhooks: Vec::new(),
+        emails: Vec::new(),
+    }
+}
+
+pub(super) async fn run(index: usize, taps: Vec<Tap>, clock: Clock) {
+    let Some(member) = MEMBERS.get(index) else { return };
+    for tap in &taps {
+        tap.source(true, "", false).await;
+    }
+    // Not all at the same moment.
+    let mut next = clock.now() + EVERY * index as f64 / MEMBERS.len() as f64;
+    loop {
+        tokio::time::sleep(clock.real(next - clock.now())).await;
+        let at = next;
+        next = (next + EVERY).max(clock.now());
+        let made = tokio::task::spawn_blocking(move || render(&MEMBERS[index], index, at)).await;
+        let Ok(Some(samples)) = made else {
+            tracing::error!(machine = member.name, "the synthetic machine cannot be made");
+            return;
+        };
+        for tap in &taps {
+            let sound = Sound {
+                samples: samples.clone(),
+                sample_rate: SAMPLE_RATE,
+                arrived: at,
+                stands_alone: true,
+            };
+            tap.send(Work::Sound(tap.machine, sound)).await;
+        }
+    }
+}
+
+/// The sound of a machine at a moment.
+fn render(member: &Member, index: usize, at: f64) -> Option<Vec<f32>> {
+    let days = (at - Plant::BEGIN) / DAY;
+    let hour = (days.fract() * 24.0).rem_euclid(24.0);
+    let fault = match member.fate {
+        Fate::Fails(fault, from) if days > from => Some((fault, ((days - from) / 2.0).clamp(0.05, 1.0))),
+        _ => None,
+    };
+    let recipe = ClipRecipe {
+        // Days differ a little, as visits do.
+        visit: 1 + days.max(0.0) as u32 % 5,
+        take: (at / EVERY) as u32,
+        fault,
+        seconds: CLIP_SECONDS,
+        sample_rate: SAMPLE_RATE,
+        seed: 11 + index as u64,
+        ..ClipRecipe::new(member.machine)
+    };
+    let mut samples = recipe.render().ok()?;
+    match member.fate {
+        Fate::Deaf(from, to) if (from..to).contains(&days) => samples.fill(0.0),
+        // What is left of a hall at night.
+        Fate::Shifts if !(5.0..21.0).contains(&hour) => {
+            samples.iter_mut().for_each(|sample| *sample *= 0.005);
+        }
+        Fate::Drifts(from) if days > from => swallow(&mut samples, (days - from) / 2.0),
+        _ => {}
+    }
+    Some(samples)
+}
+
+/// Takes high tones away, all of them at 1.
+fn swallow(samples: &mut [f32], share: f64) {
+    let share = share.clamp(0.0, 0.9) as f32;
+    let mut low = 0.0;
+    for sample in samples {
+        low += 0.15 * (*sample - low);
+        *sample = (1.0 - share) * *sample + share * low;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_plant_has_what_a_demonstration_needs() {
+        let fates = |wanted: fn(&Fate) -> bool| MEMBERS.iter().filter(|it| wanted(&it.fate)).count();
+        assert_eq!(plant_site().machines.len(), 6);
+        assert_eq!(fates(|fate| matches!(fate, Fate::Drifts(_))), 2);
+        assert_eq!(fates(|fate| matches!(fate, Fate::Fails(..))), 1);
+        assert_eq!(fates(|fate| matches!(fate, Fate::Deaf(..))), 1);
+        assert_eq!(fates(|fate| matches!(fate, Fate::Shifts)), 1);
+        for (index, member) in MEMBERS.iter().enumerate() {
+            let samples = render(member, index, Plant::BEGIN + 7.6 * DAY).unwrap();
+            assert_eq!(samples.len(), 32_000, "{}", member.name);
+        }
+        let night = render(&MEMBERS[4], 4, Plant::BEGIN + 0.1 * DAY).unwrap();
+        let day = render(&MEMBERS[4], 4, Plant::BEGIN + 0.5 * DAY).unwrap();
+        let peak = |samples: &[f32]| samples.iter().fold(0.0_f32, |peak, it| peak.max(it.abs()));
+        assert!(peak(&night) < 0.01 && peak(&day) > 0.05);
+    }
+}

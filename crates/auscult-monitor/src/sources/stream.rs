@@ -1,0 +1,134 @@
+//! Raw samples that arrive as they are recorded: over TCP, or on standard input.
+
+use std::{net::SocketAddr, time::Duration};
+
+use tokio::{
+    io::{AsyncRead, AsyncReadExt},
+    net::{TcpListener, TcpStream},
+    time::timeout,
+};
+
+use super::{Tap, pcm::Decoder};
+use crate::{clock::Clock, site::Pcm};
+
+/// Without a byte for this long a connection is stalled.
+const STALLED: Duration = Duration::from_secs(10);
+
+/// Waits between tries grow from the first to the second.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// How many bytes are taken at once.
+const AT_ONCE: usize = 1 << 16;
+
+pub(super) async fn tcp(address: SocketAddr, pcm: Pcm, taps: Vec<Tap>, clock: Clock) {
+    let listener = listen(address, &taps).await;
+    tell(&taps, false, &format!("nobody is connected to tcp {address}"), false).await;
+    let mut is_first = true;
+    loop {
+        let (stream, peer) = match listener.accept().await {
+            Ok(accepted) => accepted,
+            Err(error) => {
+                tracing::warn!(%address, %error, "a connection failed");
+                tokio::time::sleep(FIRST_WAIT).await;
+                continue;
+            }
+        };
+        tracing::info!(%address, %peer, "connected");
+        tell(&taps, true, &format!("{peer} is connected"), !is_first).await;
+        is_first = false;
+        let end = serve(&listener, stream, pcm, &taps, &clock).await;
+        tell(&taps, false, &format!("nobody is connected to tcp {address}: {end}"), true).await;
+    }
+}
+
+/// Listens as soon as the address can be had.
+async fn listen(address: SocketAddr, taps: &[Tap]) -> TcpListener {
+    let mut wait = FIRST_WAIT;
+    let mut is_told = false;
+    loop {
+        match TcpListener::bind(address).await {
+            Ok(listener) => return listener,
+            Err(error) => {
+                if !is_told {
+                    tell(taps, false, &format!("cannot listen at {address}: {error}"), true).await;
+                    is_told = true;
+                }
+                tokio::time::sleep(wait).await;
+                wait = (2 * wait).min(LONGEST_WAIT);
+            }
+        }
+    }
+}
+
+/// One connection to its end; others are turned away meanwhile.
+async fn serve(
+    listener: &TcpListener,
+    stream: TcpStream,
+    pcm: Pcm,
+    taps: &[Tap],
+    clock: &Clock,
+) -> String {
+    let others = async {
+        loop {
+            if let Ok((_, peer)) = listener.accept().await {
+                tracing::warn!(%peer, "turned away: somebody is connected already");
+            }
+        }
+    };
+    tokio::select! {
+        end = pump(stream, pcm, taps, clock) => end,
+        () = others => String::new(),
+    }
+}
+
+pub(super) async fn stdin(pcm: Pcm, taps: Vec<Tap>, clock: Clock) {
+    tell(&taps, true, "standard input", false).await;
+    let end = pump(tokio::io::stdin(), pcm, &taps, &clock).await;
+    tell(&taps, false, &format!("standard input: {end}"), true).await;
+}
+
+/// Delivers samples until the end; says how it ended.
+async fn pump(
+    mut stream: impl AsyncRead + Unpin,
+    pcm: Pcm,
+    taps: &[Tap],
+    clock: &Clock,
+) -> String {
+    let mut decoder = Decoder::new(pcm);
+    let mut bytes = vec![0; AT_ONCE];
+    let mut is_stalled = false;
+    loop {
+        let count = match timeout(STALLED, stream.read(&mut bytes)).await {
+            Ok(Ok(0)) => return "the sound has ended".to_owned(),
+            Ok(Ok(count)) => count,
+            Ok(Err(error)) => return error.to_string(),
+            Err(_) => {
+                if !is_stalled {
+                    is_stalled = true;
+                    let text = format!("connected, but silent for {} s", STALLED.as_secs());
+                    tell(taps, false, &text, true).await;
+                }
+                continue;
+            }
+        };
+        if is_stalled {
+            is_stalled = false;
+            tell(taps, true, "sound arrives again", true).await;
+        }
+        let channels = decoder.channels(&bytes[..count]);
+        let arrived = clock.now();
+        for tap in taps {
+            let Some(samples) = channels.get(usize::from(tap.channel) - 1) else { continue };
+            if !samples.is_empty() {
+                tap.sound(samples.clone(), pcm.sample_rate, arrived).await;
+            }
+        }
+    }
+}
+
+async fn tell(taps: &[Tap], is_alive: bool, text: &str, is_news: bool) {
+    for tap in taps {
+        tap.source(is_alive, text, is_news).await;
+    }
+}

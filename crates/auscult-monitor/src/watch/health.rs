@@ -1,0 +1,182 @@
+//! 4. Whether a clip speaks of the machine or of the microphone.
+
+use auscult::{ClipCondition, ClipQuality, ClipRecord, quality::Remark};
+
+use super::event::Band;
+
+/// What is wrong with the sensor; never a fault of the machine.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum SensorFault {
+    /// Nothing, or one constant value, arrives.
+    Dead,
+    /// Much of the sound is at full scale.
+    Clipped(f64),
+    /// The signal stands still again and again: seconds of the clip.
+    Dropouts(f64),
+    /// All of the spectrum is louder or quieter by the same amount, in dB.
+    Gain(f64),
+    /// What differs are lines of the mains, in Hz.
+    Hum(f64),
+}
+
+impl SensorFault {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dead => "dead",
+            Self::Clipped(_) => "clipped",
+            Self::Dropouts(_) => "dropouts",
+            Self::Gain(_) => "gain",
+            Self::Hum(_) => "hum",
+        }
+    }
+}
+
+impl std::fmt::Display for SensorFault {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Dead => write!(
+                formatter,
+                "the microphone is dead: nothing arrives, and even a quiet room is not that quiet; check microphone and \
+                 cable"
+            ),
+            Self::Clipped(share) => write!(
+                formatter,
+                "the microphone is overdriven: {:.0} % of the samples are at full scale; lower the gain",
+                100.0 * share
+            ),
+            Self::Dropouts(seconds) => write!(
+                formatter,
+                "the signal breaks off again and again, {seconds:.1} s of this clip; check cable and buffers"
+            ),
+            Self::Gain(decibels) => write!(
+                formatter,
+                "the gain has changed: everything is {:.0} dB {} than normal; check the recorder's settings",
+                decibels.abs(),
+                if *decibels > 0.0 { "louder" } else { "quieter" }
+            ),
+            Self::Hum(mains) => write!(
+                formatter,
+                "the line hums at {mains:.0} Hz: what differs are multiples of the mains; check cable and ground"
+            ),
+        }
+    }
+}
+
+/// Share of samples at full scale from which the sound says more of the converter than of the machine.
+const CLIPPED: f64 = 0.01;
+
+/// Share of a clip that may stand still.
+const STANDS_STILL: f64 = 0.05;
+
+/// A gain below this is not told from a machine that is a little louder, in dB.
+const GAIN: f32 = 6.0;
+
+/// How far the bands may be from one common gain, in dB.
+const EVEN: f32 = 1.5;
+
+/// Bands that differ by less are not what an anomaly is about, in dB.
+const NOTABLE: f32 = 3.0;
+
+/// What a clip that was scored, or could not be, says about the sensor.
+pub fn judge(record: &ClipRecord) -> Option<SensorFault> {
+    if let Some(fault) = judge_samples(record.condition, record.quality.as_ref()) {
+        return Some(fault);
+    }
+    let difference = record.difference.as_ref().filter(|_| record.is_anomalous())?;
+    let (decibels, hertz) = (&difference.decibels, &difference.hertz);
+    if let Some(gain) = common_gain(decibels) {
+        return Some(SensorFault::Gain(f64::from(gain)));
+    }
+    let hum = record.remarks.iter().find_map(|remark| match remark {
+        Remark::Hum(hum) => Some(hum.mains_hertz),
+        _ => None,
+    })?;
+    let has_line = |low: f64, high: f64| (low / hum).ceil() * hum <= high && high <= 8.0 * hum;
+    let mut notable = (0..decibels.len()).filter(|&band| decibels[band].abs() >= NOTABLE).peekable();
+    notable.peek()?;
+    let all_lines = notable
+        .all(|band| hertz.get(band + 1).is_some_and(|&high| has_line(hertz[band], high)));
+    all_lines.then_some(SensorFault::Hum(hum))
+}
+
+/// What the samples alone say.
+pub fn judge_samples(
+    condition: ClipCondition,
+    quality: Option<&ClipQuality>,
+) -> Option<SensorFault> {
+    match condition {
+        ClipCondition::Silent | ClipCondition::Constant { .. } | ClipCondition::NotFinite { .. } => {
+            return Some(SensorFault::Dead);
+        }
+        ClipCondition::Usable | ClipCondition::TooShort { .. } => {}
+    }
+    let quality = quality?;
+    if quality.clipped_share >= CLIPPED {
+        return Some(SensorFault::Clipped(quality.clipped_share));
+    }
+    (quality.dropout_seconds >= STANDS_STILL * quality.seconds && quality.dropouts > 1)
+        .then_some(SensorFault::Dropouts(quality.dropout_seconds))
+}
+
+/// The gain that all bands share, if there is one and it is large.
+fn common_gain(decibels: &[f32]) -> Option<f32> {
+    if decibels.len() < 6 {
+        return None;
+    }
+    let mut sorted = decibels.to_vec();
+    sorted.sort_by(f32::total_cmp);
+    let middle = sorted[sorted.len() / 2];
+    // A few bands may hold something else; nine tenths may not.
+    let near = decibels.iter().filter(|value| (**value - middle).abs() <= EVEN).count();
+    (middle.abs() >= GAIN && near * 10 >= decibels.len() * 9).then_some(middle)
+}
+
+/// Where the spectrum differs most from the closest normal clip: at most three parts, neighbours joined.
+pub fn bands(record: &ClipRecord) -> Vec<Band> {
+    let Some(difference) = &record.difference else { return Vec::new() };
+    let mut bands: Vec<Band> = Vec::new();
+    for (index, &decibels) in difference.decibels.iter().enumerate() {
+        let (Some(&low), Some(&high)) = (difference.hertz.get(index), difference.hertz.get(index + 1))
+        else {
+            break;
+        };
+        if decibels.abs() < NOTABLE || !decibels.is_finite() {
+            continue;
+        }
+        match bands.last_mut() {
+            Some(last) if last.high_hertz == low && last.decibels * decibels > 0.0 => {
+                last.high_hertz = high;
+                if decibels.abs() > last.decibels.abs() {
+                    last.decibels = decibels;
+                }
+            }
+            _ => bands.push(Band { low_hertz: low, high_hertz: high, decibels }),
+        }
+    }
+    bands.sort_by(|a, b| b.decibels.abs().total_cmp(&a.decibels.abs()));
+    bands.truncate(3);
+    bands
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_gain_for_all_bands_is_a_gain_and_a_fault_in_one_is_not() {
+        assert_eq!(common_gain(&[12.0, 12.5, 11.8, 12.2, 12.0, 11.5, 12.9, 12.1]), Some(12.1));
+        assert_eq!(common_gain(&[-9.0; 20]), Some(-9.0));
+        assert_eq!(common_gain(&[0.1, 0.0, 15.0, 14.0, 0.2, 0.1, -0.3, 0.0]), None);
+        assert_eq!(common_gain(&[3.0; 20]), None);
+        assert_eq!(common_gain(&[12.0; 3]), None);
+    }
+
+    #[test]
+    fn sound_that_no_room_makes_is_a_dead_microphone() {
+        assert_eq!(judge_samples(ClipCondition::Silent, None), Some(SensorFault::Dead));
+        let condition = ClipCondition::Constant { value: 0.2 };
+        assert_eq!(judge_samples(condition, None), Some(SensorFault::Dead));
+        assert_eq!(judge_samples(ClipCondition::Usable, None), None);
+    }
+}
