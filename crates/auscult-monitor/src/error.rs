@@ -62,7 +62,9 @@ pub enum Error {
         reason: String,
     },
     /// A newer program wrote it.
-    #[error("{path} is a history of version {found}, newer than {known}, which this program knows; use the newer program")]
+    #[error(
+        "{path} is a history of version {found}, newer than {known}, which this program knows; use the newer program"
+    )]
     NewerHistory {
         /// The file.
         path: PathBuf,
@@ -80,7 +82,9 @@ pub enum Error {
         found: String,
     },
     /// There is no history.
-    #[error("there is no history in {folder}; a monitor writes one when it runs with this data folder")]
+    #[error(
+        "there is no history in {folder}; a monitor writes one when it runs with this data folder"
+    )]
     NoHistory {
         /// The data folder.
         folder: PathBuf,

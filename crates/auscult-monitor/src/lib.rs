@@ -8,6 +8,7 @@ pub mod history;
 pub mod metrics;
 pub mod replay;
 pub mod run;
+pub mod running;
 pub mod sinks;
 pub mod site;
 pub mod sources;

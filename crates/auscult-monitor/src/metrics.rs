@@ -9,11 +9,7 @@ use prometheus_client::{
     registry::Registry,
 };
 
-use crate::{
-    error::Result,
-    history::History,
-    watch::MachineStatus,
-};
+use crate::{error::Result, history::History, watch::MachineStatus};
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct OfMachine {

@@ -44,9 +44,11 @@ pub fn week_page(
     })?;
     let query = EventQuery { machine: Some(id), from: Some(from), to: None };
     let events = history.events(&query)?;
-    let told = events.iter().rev().take(20).map(|event| {
-        format!("{}: {} ({})", utc(event.unix_seconds), event.reason, event.to)
-    });
+    let told = events
+        .iter()
+        .rev()
+        .take(20)
+        .map(|event| format!("{}: {} ({})", utc(event.unix_seconds), event.reason, event.to));
     let title = format!("{machine}, {days} days");
     Ok(Report::new(&title, &opened, &records).with_notes(told).written_at(end).render())
 }
@@ -67,7 +69,7 @@ fn record(row: ClipRow, data: &DataFolder, model_hash: Option<String>) -> ClipRe
         origin: row.time_origin.parse().unwrap_or(TimeOrigin::Caller),
     });
     record.scored = row.score.zip(verdict).map(|(value, verdict)| ScoredClip {
-        score: ClipScore { value, views: Vec::new() },
+        score: ClipScore::new(value, Vec::new()),
         p_value: row.p_value,
         calibrated: row.calibrated,
         verdict,
@@ -75,10 +77,8 @@ fn record(row: ClipRow, data: &DataFolder, model_hash: Option<String>) -> ClipRe
     record.heard = row.heard.unwrap_or_default();
     record.differs_most = row.differs_most;
     record.reason = row.reason;
-    record.promise = RecordPromise {
-        is_promised: row.promised,
-        condition: row.promised_if.map(Arc::from),
-    };
+    record.promise =
+        RecordPromise { is_promised: row.promised, condition: row.promised_if.map(Arc::from) };
     record.alarm = row.alarm.parse().ok();
     record.error = row.error;
     record.model_hash = Arc::from(model_hash.unwrap_or_default());

@@ -67,7 +67,8 @@ impl Worker {
     /// If there is no thread to be had.
     pub fn start(number: usize) -> Result<Self> {
         let (sender, receiver) = mpsc::channel(MOST_WAITING);
-        let desk = Desk { machines: BTreeMap::new(), scorers: Scorers::default(), sender: sender.clone() };
+        let desk =
+            Desk { machines: BTreeMap::new(), scorers: Scorers::default(), sender: sender.clone() };
         let thread = std::thread::Builder::new()
             .name(format!("judge-{number}"))
             .spawn(move || desk.run(receiver))

@@ -24,7 +24,8 @@ fn clip(step: u64, time: f64, score: Option<f64>) -> ClipRow {
         score,
         p_value: None,
         calibrated: None,
-        verdict: if score.is_some_and(|score| score > 2.0) { "anomalous" } else { "normal" }.to_owned(),
+        verdict: if score.is_some_and(|score| score > 2.0) { "anomalous" } else { "normal" }
+            .to_owned(),
         reason: String::new(),
         heard: None,
         differs_most: None,

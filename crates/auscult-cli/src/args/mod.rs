@@ -44,9 +44,7 @@ pub(crate) use self::{
     synth::{DemoArguments, SynthArguments},
     train::TrainArguments,
     tune::{Budget, TuneArguments},
-    watch::{
-        DecideArguments, EventArguments, ExportArguments, WatchArguments, WatchCommand, WeekArguments,
-    },
+    watch::{EventArguments, ExportArguments, WatchArguments, WatchCommand, WeekArguments},
 };
 use crate::version;
 

@@ -30,7 +30,7 @@ pub(crate) struct WatchArguments {
     #[arg(long, value_name = "SITE.toml", conflicts_with_all = ["site", "demo"])]
     pub(crate) check: Option<PathBuf>,
 
-    /// Watch a synthetic plant of six machines, a day in ten seconds.
+    /// Watch a synthetic plant of six machines, a day in eight seconds.
     #[arg(long, conflicts_with = "site")]
     pub(crate) demo: bool,
 

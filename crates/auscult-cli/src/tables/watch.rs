@@ -121,7 +121,12 @@ pub(crate) fn waiting_table(clips: &[WaitingClip]) -> String {
         ("why", Align::Left),
     ]);
     for clip in clips {
-        table.row([clip.step.to_string(), utc(clip.time), clip.sound.clone(), printable(&clip.reason)]);
+        table.row([
+            clip.step.to_string(),
+            utc(clip.time),
+            clip.sound.clone(),
+            printable(&clip.reason),
+        ]);
     }
     if table.is_empty() { "no clip waits\n".to_owned() } else { table.render() }
 }

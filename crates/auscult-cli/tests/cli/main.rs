@@ -57,3 +57,6 @@ mod train;
 
 mod verdicts;
 mod vibration;
+/// Machines watched day and night: folders, streams, commands, messages, crashes.
+#[cfg(unix)]
+mod watch;

@@ -266,11 +266,9 @@ impl AlarmMachine {
     /// said by a person and stays.
     pub fn shift_clock(&mut self, seconds: f64) {
         let memory = &mut self.memory;
-        for time in [
-            &mut memory.raising_since,
-            &mut memory.clearing_since,
-            &mut memory.last_observed,
-        ] {
+        for time in
+            [&mut memory.raising_since, &mut memory.clearing_since, &mut memory.last_observed]
+        {
             *time = time.map(|time| time + seconds);
         }
     }

@@ -8,7 +8,9 @@ mod server;
 use serde::{Deserialize, Serialize};
 
 #[cfg(unix)]
-pub use self::{client::call, server::serve};
+pub use self::client::call;
+#[cfg(unix)]
+pub(crate) use self::server::{Handler, serve};
 use crate::watch::{Change, Command, Request};
 
 /// What is asked.

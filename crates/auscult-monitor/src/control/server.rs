@@ -11,7 +11,7 @@ use super::{Answer, Ask};
 use crate::error::{Error, Result};
 
 /// Carries out what is asked.
-pub type Handler =
+pub(crate) type Handler =
     Arc<dyn Fn(Ask) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
 
 /// Longer lines are nonsense.
@@ -22,7 +22,7 @@ const LONGEST_LINE: u64 = 1 << 20;
 /// # Errors
 ///
 /// If the socket cannot be made.
-pub fn serve(path: &Path, handler: Handler) -> Result<tokio::task::JoinHandle<()>> {
+pub(crate) fn serve(path: &Path, handler: Handler) -> Result<tokio::task::JoinHandle<()>> {
     // Of a monitor that was killed; whoever holds the lock of the folder may remove it.
     let _ = std::fs::remove_file(path);
     let doing = || format!("cannot listen at {}", path.display());

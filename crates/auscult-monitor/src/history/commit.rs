@@ -146,9 +146,12 @@ impl Commit {
         for (step, taken, input) in &self.inputs {
             let insert = "INSERT INTO inputs (machine, step, taken, body) VALUES (?1, ?2, ?3, ?4)";
             let body = serde_json::to_string(input)?;
-            connection
-                .prepare_cached(insert)?
-                .execute(params![self.machine, *step as i64, taken, body])?;
+            connection.prepare_cached(insert)?.execute(params![
+                self.machine,
+                *step as i64,
+                taken,
+                body
+            ])?;
         }
         for event in &self.events {
             self.write_event(connection, event)?;
@@ -156,9 +159,13 @@ impl Commit {
         for (sink, event, news) in &self.messages {
             let insert = "INSERT INTO outbox (sink, machine, event, news, created, next_try) \
                  VALUES (?1, ?2, ?3, ?4, ?5, ?5)";
-            connection
-                .prepare_cached(insert)?
-                .execute(params![sink, self.machine, event, news, now])?;
+            connection.prepare_cached(insert)?.execute(params![
+                sink,
+                self.machine,
+                event,
+                news,
+                now
+            ])?;
         }
         if let Some(SeenFile { path, size, modified }) = &self.seen {
             let insert = "INSERT OR REPLACE INTO seen (machine, path, size, modified, time) \

@@ -25,7 +25,7 @@ pub use self::{
     read::{ClipQuery, EventQuery, StoredClip, TrendPoint},
     thin::Thinned,
     waiting::WaitingClip,
-    writer::{Job, Writer},
+    writer::{Job, Work, Writer, Written},
 };
 use crate::error::{Error, Result};
 
@@ -47,10 +47,18 @@ impl History {
     /// If the file is not a history of a known version, or the disk refuses.
     pub fn open(folder: &Path) -> Result<Self> {
         let path = folder.join(FILE);
-        let connection = Connection::open(&path).map_err(|error| Error::of_history(&path, &error))?;
+        let connection =
+            Connection::open(&path).map_err(|error| Error::of_history(&path, &error))?;
         let mut history = Self { connection, path };
-        history.prepare()?;
-        Ok(history)
+        match history.prepare() {
+            Err(Error::Sqlite(error))
+                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) =>
+            {
+                Err(Error::of_history(&history.path, &error))
+            }
+            Err(error) => Err(error),
+            Ok(()) => Ok(history),
+        }
     }
 
     /// Opens the history of a data folder to read it, also while a monitor writes.
@@ -104,7 +112,8 @@ impl History {
     ///
     /// If the history cannot be written.
     pub fn machine(&mut self, name: &str, now: f64) -> Result<i64> {
-        let insert = "INSERT INTO machines (name, added) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
+        let insert =
+            "INSERT INTO machines (name, added) VALUES (?1, ?2) ON CONFLICT (name) DO NOTHING";
         self.connection.execute(insert, params![name, now])?;
         self.machine_id(name)?.ok_or_else(|| Error::UnknownMachine { name: name.to_owned() })
     }

@@ -56,14 +56,8 @@ impl History {
         let select = "SELECT outbox.id, outbox.machine, events.body, news, tries, next_try FROM outbox \
              JOIN events ON events.id = outbox.event WHERE sink = ?1 AND outcome IS NULL ORDER BY outbox.id LIMIT 1";
         let row = self.connection.query_row(select, [sink], |row| {
-            let fields: (i64, i64, String, String, u32, f64) = (
-                row.get(0)?,
-                row.get(1)?,
-                row.get(2)?,
-                row.get(3)?,
-                row.get(4)?,
-                row.get(5)?,
-            );
+            let fields: (i64, i64, String, String, u32, f64) =
+                (row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?);
             Ok(fields)
         });
         let Some((id, machine, body, news, tries, next_try)) = row.optional()? else {
@@ -97,8 +91,7 @@ impl History {
         problem: Option<&str>,
         now: f64,
     ) -> Result<()> {
-        let update =
-            "UPDATE outbox SET outcome = ?2, ended = ?3, problem = ?4, tries = tries + 1 WHERE id = ?1";
+        let update = "UPDATE outbox SET outcome = ?2, ended = ?3, problem = ?4, tries = tries + 1 WHERE id = ?1";
         self.connection.execute(update, params![id, outcome.name(), now, problem])?;
         Ok(())
     }
@@ -109,7 +102,8 @@ impl History {
     ///
     /// If the history cannot be written.
     pub fn delay_message(&mut self, id: i64, next_try: f64, problem: &str) -> Result<()> {
-        let update = "UPDATE outbox SET tries = tries + 1, next_try = ?2, problem = ?3 WHERE id = ?1";
+        let update =
+            "UPDATE outbox SET tries = tries + 1, next_try = ?2, problem = ?3 WHERE id = ?1";
         self.connection.execute(update, params![id, next_try, problem])?;
         Ok(())
     }
@@ -131,7 +125,8 @@ impl History {
     ///
     /// If the history cannot be read.
     pub fn waiting_messages(&self) -> Result<Vec<(String, i64)>> {
-        let select = "SELECT sink, count(*) FROM outbox WHERE outcome IS NULL GROUP BY sink ORDER BY sink";
+        let select =
+            "SELECT sink, count(*) FROM outbox WHERE outcome IS NULL GROUP BY sink ORDER BY sink";
         let mut statement = self.connection.prepare_cached(select)?;
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)

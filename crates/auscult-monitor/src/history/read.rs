@@ -108,7 +108,8 @@ impl History {
     ///
     /// If the history cannot be read.
     pub fn machines(&self) -> Result<Vec<(i64, String)>> {
-        let mut statement = self.connection.prepare("SELECT id, name FROM machines ORDER BY name")?;
+        let mut statement =
+            self.connection.prepare("SELECT id, name FROM machines ORDER BY name")?;
         let rows = statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
@@ -121,7 +122,8 @@ impl History {
     pub fn standing(&self, machine: i64) -> Result<Option<Standing>> {
         let select = "SELECT memory, status FROM standing WHERE machine = ?1";
         let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?));
-        let Some((memory, status)) = self.connection.query_row(select, [machine], read).optional()?
+        let Some((memory, status)) =
+            self.connection.query_row(select, [machine], read).optional()?
         else {
             return Ok(None);
         };
@@ -135,7 +137,8 @@ impl History {
     ///
     /// If the history cannot be read.
     pub fn statuses(&self) -> Result<Vec<MachineStatus>> {
-        let select = "SELECT status FROM standing JOIN machines ON machines.id = machine ORDER BY name";
+        let select =
+            "SELECT status FROM standing JOIN machines ON machines.id = machine ORDER BY name";
         let mut statement = self.connection.prepare_cached(select)?;
         let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
         rows.map(|row| Ok(serde_json::from_str(&row?)?)).collect()
@@ -259,9 +262,8 @@ impl History {
     pub fn checkpoints(&self, machine: i64) -> Result<Vec<(RulesRecord, EngineMemory)>> {
         let select = "SELECT rules, memory FROM checkpoints WHERE machine = ?1 ORDER BY step";
         let mut statement = self.connection.prepare(select)?;
-        let rows = statement.query_map([machine], |row| {
-            Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?))
-        })?;
+        let rows = statement
+            .query_map([machine], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?)))?;
         rows.map(|row| {
             let (rules, memory) = row?;
             Ok((serde_json::from_str(&rules)?, serde_json::from_str(&memory)?))
@@ -278,7 +280,8 @@ impl History {
         let changed = "SELECT body FROM inputs WHERE machine = ?1 AND body LIKE '%\"rules\"%' ORDER BY step DESC LIMIT 1";
         let body = self.connection.query_row(changed, [machine], |row| row.get::<_, String>(0));
         if let Some(body) = body.optional()?
-            && let Input::Rules { rules } | Input::Model { rules, .. } = serde_json::from_str(&body)?
+            && let Input::Rules { rules } | Input::Model { rules, .. } =
+                serde_json::from_str(&body)?
         {
             return Ok(Some(rules));
         }
@@ -291,7 +294,8 @@ impl History {
     ///
     /// If the history cannot be read.
     pub fn inputs_after(&self, machine: i64, step: u64) -> Result<Vec<(u64, f64, Input)>> {
-        let select = "SELECT step, taken, body FROM inputs WHERE machine = ?1 AND step > ?2 ORDER BY step";
+        let select =
+            "SELECT step, taken, body FROM inputs WHERE machine = ?1 AND step > ?2 ORDER BY step";
         let mut statement = self.connection.prepare(select)?;
         let rows = statement.query_map(params![machine, step as i64], |row| {
             Ok((row.get::<_, i64>(0)?, row.get::<_, f64>(1)?, row.get::<_, String>(2)?))
@@ -309,7 +313,8 @@ impl History {
     ///
     /// If the history cannot be read.
     pub fn deletions(&self, most: usize) -> Result<Vec<(f64, String, i64, i64, String)>> {
-        let select = "SELECT time, what, count, bytes, reason FROM deletions ORDER BY id DESC LIMIT ?1";
+        let select =
+            "SELECT time, what, count, bytes, reason FROM deletions ORDER BY id DESC LIMIT ?1";
         let mut statement = self.connection.prepare(select)?;
         let rows = statement.query_map([most as i64], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))

@@ -60,7 +60,8 @@ impl History {
         let select = "SELECT file, bytes FROM sounds WHERE machine = ?1 AND time < ?3 AND time + seconds > ?2";
         let doomed: Vec<(String, i64)> = {
             let mut statement = self.connection.prepare(select)?;
-            let rows = statement.query_map(params![machine, from, to], |row| Ok((row.get(0)?, row.get(1)?)))?;
+            let rows = statement
+                .query_map(params![machine, from, to], |row| Ok((row.get(0)?, row.get(1)?)))?;
             rows.collect::<rusqlite::Result<_>>()?
         };
         let reason = format!("deleted by {who}");

@@ -53,13 +53,16 @@ impl History {
     ///
     /// If the history cannot be written.
     pub fn give_back_room(&mut self) -> Result<()> {
-        self.connection.execute_batch("PRAGMA incremental_vacuum(2000); PRAGMA wal_checkpoint(TRUNCATE);")?;
+        self.connection
+            .execute_batch("PRAGMA incremental_vacuum(2000); PRAGMA wal_checkpoint(TRUNCATE);")?;
         Ok(())
     }
 }
 
 fn thin_clips(transaction: &Transaction<'_>, before: f64, now: f64) -> Result<usize> {
-    transaction.execute_batch("CREATE TEMP TABLE IF NOT EXISTS old (id INTEGER PRIMARY KEY); DELETE FROM old;")?;
+    transaction.execute_batch(
+        "CREATE TEMP TABLE IF NOT EXISTS old (id INTEGER PRIMARY KEY); DELETE FROM old;",
+    )?;
     let select = "INSERT INTO old SELECT id FROM clips WHERE is_thinned = 0 AND taken < ?1 ORDER BY taken LIMIT ?2";
     if transaction.execute(select, params![before, AT_ONCE])? == 0 {
         return Ok(0);

@@ -79,8 +79,7 @@ impl History {
         if verdict == "normal" {
             let insert = "INSERT INTO waiting (machine, step, time, sound, reason) VALUES (?1, ?2, ?3, ?4, ?5) \
                  ON CONFLICT (machine, step) DO UPDATE SET decision = NULL, decided = NULL, reason = excluded.reason";
-            let values =
-                params![machine, clip.step as i64, clip.time, clip.sound, clip.reason];
+            let values = params![machine, clip.step as i64, clip.time, clip.sound, clip.reason];
             transaction.execute(insert, values)?;
         }
         Ok(transaction.commit()?)

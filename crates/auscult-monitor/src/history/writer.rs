@@ -52,7 +52,7 @@ pub struct Writer {
 
 /// How the writer fares.
 #[derive(Debug, Default)]
-pub struct Health {
+struct Health {
     is_stuck: AtomicBool,
     written: AtomicU64,
     refused: AtomicU64,
@@ -73,7 +73,11 @@ impl Writer {
     /// # Errors
     ///
     /// If there is no thread to be had.
-    pub fn start(history: History, clock: Clock, written: Written) -> Result<(Self, JoinHandle<()>)> {
+    pub fn start(
+        history: History,
+        clock: Clock,
+        written: Written,
+    ) -> Result<(Self, JoinHandle<()>)> {
         let (jobs, received) = sync_channel(MOST_WAITING);
         let health = Arc::new(Health::default());
         let shared = Arc::clone(&health);
@@ -177,7 +181,9 @@ impl Loop {
                                 next = Some(other);
                                 break;
                             }
-                            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+                            Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
+                                break;
+                            }
                         }
                     }
                     self.write(commits);
@@ -222,7 +228,8 @@ impl Loop {
     }
 
     fn try_write(&mut self, commits: &[(Box<Commit>, Told)]) -> Result<()> {
-        let is_precious = commits.iter().any(|(commit, told)| commit.is_precious() || told.is_some());
+        let is_precious =
+            commits.iter().any(|(commit, told)| commit.is_precious() || told.is_some());
         let synchronous = if is_precious { "full" } else { "normal" };
         self.history.connection.pragma_update(None, "synchronous", synchronous)?;
         let now = self.clock.now();

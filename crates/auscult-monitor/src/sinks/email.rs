@@ -43,7 +43,8 @@ impl Email {
             MailTls::Tls => SmtpTransport::relay(&host),
             MailTls::None => Ok(SmtpTransport::builder_dangerous(&host)),
         };
-        let mut builder = builder.map_err(|error| refused(error.to_string()))?.port(port).timeout(Some(PATIENCE));
+        let mut builder =
+            builder.map_err(|error| refused(error.to_string()))?.port(port).timeout(Some(PATIENCE));
         if let (Some(user), Some(password)) = (&file.user, secret(file.password_env.as_deref())?) {
             builder = builder.credentials(Credentials::new(user.clone(), password));
         }

@@ -264,7 +264,11 @@ impl Sink {
             return Ok(wait.clamp(Duration::from_millis(10), NOTHING));
         }
         if self.is_too_soon(&history, &waiting, now)? {
-            self.end(&waiting, Outcome::Suppressed, Some("another one was sent a moment ago".to_owned()))?;
+            self.end(
+                &waiting,
+                Outcome::Suppressed,
+                Some("another one was sent a moment ago".to_owned()),
+            )?;
             return Ok(Duration::ZERO);
         }
         drop(history);
@@ -292,11 +296,15 @@ impl Sink {
         }))
     }
 
-    fn end(&self, waiting: &WaitingMessage, outcome: Outcome, problem: Option<String>) -> Result<()> {
+    fn end(
+        &self,
+        waiting: &WaitingMessage,
+        outcome: Outcome,
+        problem: Option<String>,
+    ) -> Result<()> {
         let (id, now) = (waiting.id, self.post.clock.now());
-        let work = move |history: &mut History| {
-            history.end_message(id, outcome, problem.as_deref(), now)
-        };
+        let work =
+            move |history: &mut History| history.end_message(id, outcome, problem.as_deref(), now);
         self.post.writer.call(work)
     }
 
@@ -307,7 +315,12 @@ impl Sink {
             return self.end(waiting, Outcome::GivenUp, Some(failure.reason.clone()));
         }
         if waiting.tries == 0 {
-            tracing::warn!(sink, event, reason = failure.reason, "a message could not be sent; trying again");
+            tracing::warn!(
+                sink,
+                event,
+                reason = failure.reason,
+                "a message could not be sent; trying again"
+            );
         }
         let wait = FIRST_WAIT * 2_f64.powi(waiting.tries.min(20) as i32);
         let next_try = self.post.clock.now() + wait.min(LONGEST_WAIT);
@@ -318,7 +331,11 @@ impl Sink {
             history.drop_messages(&name, MOST_WAITING, now)
         })?;
         if dropped > 0 {
-            tracing::error!(sink, dropped, "too many messages were waiting; the oldest were dropped");
+            tracing::error!(
+                sink,
+                dropped,
+                "too many messages were waiting; the oldest were dropped"
+            );
         }
         Ok(())
     }

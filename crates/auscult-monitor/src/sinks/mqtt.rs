@@ -89,7 +89,12 @@ impl Mqtt {
     /// # Errors
     ///
     /// If the configuration cannot be used, or there is no thread to be had.
-    pub fn start(file: &MqttFile, site: &Site, post: &Post, orders: Sender<MqttOrder>) -> Result<Self> {
+    pub fn start(
+        file: &MqttFile,
+        site: &Site,
+        post: &Post,
+        orders: Sender<MqttOrder>,
+    ) -> Result<Self> {
         let topics = Topics {
             prefix: file.prefix.clone(),
             site: site.name.clone(),
@@ -193,15 +198,19 @@ fn options(file: &MqttFile, topics: &Topics) -> Result<MqttOptions> {
             Some(path) => {
                 use rustls::pki_types::{CertificateDer, pem::PemObject};
                 let found = CertificateDer::pem_file_iter(path);
-                let found = found.map_err(|error| refused(format!("{}: {error}", path.display())))?;
+                let found =
+                    found.map_err(|error| refused(format!("{}: {error}", path.display())))?;
                 for certificate in found {
                     let certificate = certificate.map_err(|error| refused(error.to_string()))?;
                     roots.add(certificate).map_err(|error| refused(error.to_string()))?;
                 }
             }
-            None => drop(roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs)),
+            None => drop(
+                roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs),
+            ),
         }
-        let config = rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+        let config =
+            rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
         options.set_transport(Transport::Tls(TlsConfiguration::Rustls(Arc::new(config))));
     }
     Ok(options)
@@ -315,9 +324,7 @@ impl Deliver for Events {
         let before = self.link.acknowledged.load(Ordering::SeqCst);
         let topic = self.topics.of(&message.event.machine, "event");
         let body = message.json().to_string();
-        self.client
-            .try_publish(topic, QoS::AtLeastOnce, false, body)
-            .map_err(Failure::passing)?;
+        self.client.try_publish(topic, QoS::AtLeastOnce, false, body).map_err(Failure::passing)?;
         // Only events ask to be acknowledged, one at a time: the next acknowledgement is its own.
         let began = Instant::now();
         while began.elapsed() < PATIENCE {
@@ -366,7 +373,11 @@ fn discovery(topics: &Topics, machine: &str) -> Vec<(String, Value)> {
         (format!("{}/{kind}/{id}/{what}/config", topics.discovery), body)
     };
     vec![
-        entity("sensor", "state", json!({ "value_template": "{{ value_json.state }}", "icon": "mdi:ear-hearing" })),
+        entity(
+            "sensor",
+            "state",
+            json!({ "value_template": "{{ value_json.state }}", "icon": "mdi:ear-hearing" }),
+        ),
         entity(
             "sensor",
             "score",

@@ -38,7 +38,8 @@ impl Webhook {
             let found = rustls_native_certs::load_native_certs();
             let roots = found.certs.iter().map(|it| Certificate::from_der(it).to_owned());
             let roots: Vec<Certificate<'static>> = roots.collect();
-            config = config.tls_config(TlsConfig::builder().root_certs(RootCerts::from(roots)).build());
+            config =
+                config.tls_config(TlsConfig::builder().root_certs(RootCerts::from(roots)).build());
         }
         let secret = secret(file.secret_env.as_deref())?;
         let (url, template) = (file.url.clone(), file.template);
@@ -72,7 +73,8 @@ impl Deliver for Webhook {
         if self.template == Template::Ntfy {
             // Headers are plain letters; names of machines are.
             request = request.header("title", message.title());
-            request = request.header("priority", if message.is_urgent() { "urgent" } else { "default" });
+            request =
+                request.header("priority", if message.is_urgent() { "urgent" } else { "default" });
             if let Some(link) = message.link() {
                 request = request.header("click", link);
             }
@@ -82,7 +84,9 @@ impl Deliver for Webhook {
             Ok(response) => match response.status().as_u16() {
                 200..=299 => Ok(()),
                 // Later, too many, or broken over there: that passes.
-                status @ (408 | 425 | 429 | 500..=599) => Err(Failure::passing(format!("status {status}"))),
+                status @ (408 | 425 | 429 | 500..=599) => {
+                    Err(Failure::passing(format!("status {status}")))
+                }
                 status => Err(Failure::lasting(format!("status {status}"))),
             },
         }
@@ -92,7 +96,9 @@ impl Deliver for Webhook {
 /// `sha256=` and the HMAC of the body, in hexadecimal.
 pub(super) fn signature(secret: &str, body: &str) -> String {
     // Keys of any length are taken.
-    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else { return String::new() };
+    let Ok(mut mac) = Hmac::<Sha256>::new_from_slice(secret.as_bytes()) else {
+        return String::new();
+    };
     mac.update(body.as_bytes());
     let bytes = mac.finalize().into_bytes();
     let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -244,6 +244,7 @@ impl Site {
 
 /// Whether a name is safe in file names, topics and addresses.
 pub fn is_safe_name(name: &str) -> bool {
-    let is_safe = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
+    let is_safe =
+        |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     (1..=64).contains(&name.len()) && name.chars().all(is_safe) && !name.starts_with('.')
 }

@@ -50,7 +50,9 @@ impl TryFrom<TextOrNumber> for Seconds {
         };
         let is_fine = |seconds: &f64| seconds.is_finite() && (0.0..=3e9).contains(seconds);
         seconds.filter(is_fine).map(Self).ok_or_else(|| {
-            format!("{text:?} is not a length of time; write it as \"90s\", \"15m\", \"4h\" or \"7d\"")
+            format!(
+                "{text:?} is not a length of time; write it as \"90s\", \"15m\", \"4h\" or \"7d\""
+            )
         })
     }
 }

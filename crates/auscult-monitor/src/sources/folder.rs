@@ -240,7 +240,9 @@ impl Folder {
             }
         }
         // In the order they were recorded: an alarm is about time.
-        whole.sort_by(|(a, first, _), (b, second, _)| a.total_cmp(b).then_with(|| first.cmp(second)));
+        whole.sort_by(|(a, first, _), (b, second, _)| {
+            a.total_cmp(b).then_with(|| first.cmp(second))
+        });
         for (_, path, Candidate { size, modified, .. }) in whole {
             let name = self.name(&path);
             if self.seen.insert(name.clone(), (size, modified)) == Some((size, modified)) {

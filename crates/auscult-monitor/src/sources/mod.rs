@@ -82,9 +82,7 @@ pub fn start(spec: &SourceSpec, taps: Vec<Tap>, clock: &Clock, folders: &Folders
             Running::Task(tokio::spawn(stream::tcp(address, pcm, taps, clock)))
         }
         SourceSpec::Stdin { pcm } => Running::Task(tokio::spawn(stream::stdin(pcm, taps, clock))),
-        SourceSpec::Plant { index } => {
-            Running::Task(tokio::spawn(plant::run(index, taps, clock)))
-        }
+        SourceSpec::Plant { index } => Running::Task(tokio::spawn(plant::run(index, taps, clock))),
         SourceSpec::Microphone { .. } | SourceSpec::Rtsp { .. } => {
             let text = format!("{spec}: this program was built without it");
             Running::Task(tokio::spawn(async move {

@@ -89,12 +89,7 @@ pub(super) async fn stdin(pcm: Pcm, taps: Vec<Tap>, clock: Clock) {
 }
 
 /// Delivers samples until the end; says how it ended.
-async fn pump(
-    mut stream: impl AsyncRead + Unpin,
-    pcm: Pcm,
-    taps: &[Tap],
-    clock: &Clock,
-) -> String {
+async fn pump(mut stream: impl AsyncRead + Unpin, pcm: Pcm, taps: &[Tap], clock: &Clock) -> String {
     let mut decoder = Decoder::new(pcm);
     let mut bytes = vec![0; AT_ONCE];
     let mut is_stalled = false;

@@ -19,7 +19,7 @@ pub struct Sound {
 
 /// Cuts a stream into clips.
 #[derive(Debug)]
-pub struct Ear {
+pub(super) struct Ear {
     clips: LiveClips,
     sample_rate: u32,
     /// When the stream began, by the clock.
@@ -45,7 +45,7 @@ impl Ear {
     /// # Errors
     ///
     /// If the sample rate cannot be converted.
-    pub fn new(sound: &Sound, settings: &CheckedReadSettings) -> Result<Self> {
+    pub(super) fn new(sound: &Sound, settings: &CheckedReadSettings) -> Result<Self> {
         let seconds = sound.samples.len() as f64 / f64::from(sound.sample_rate.max(1));
         Ok(Self {
             clips: LiveClips::new(sound.sample_rate, settings)?,
@@ -56,7 +56,7 @@ impl Ear {
     }
 
     /// Whether this sound does not follow on what came before.
-    pub fn seam(&self, sound: &Sound) -> Option<Seam> {
+    pub(super) fn seam(&self, sound: &Sound) -> Option<Seam> {
         if sound.sample_rate != self.sample_rate {
             return Some(Seam::Rate(self.sample_rate, sound.sample_rate));
         }
@@ -71,7 +71,11 @@ impl Ear {
     /// # Errors
     ///
     /// If the sound cannot be resampled.
-    pub fn push(&mut self, samples: &[f32], each: &mut dyn FnMut(&[f32], f64)) -> Result<()> {
+    pub(super) fn push(
+        &mut self,
+        samples: &[f32],
+        each: &mut dyn FnMut(&[f32], f64),
+    ) -> Result<()> {
         self.pushed += samples.len() as u64;
         let began = self.began;
         self.clips.push(samples, &mut |clip, start_seconds| each(clip, began + start_seconds))?;
@@ -79,7 +83,7 @@ impl Ear {
     }
 
     /// The clock was set.
-    pub fn shift_clock(&mut self, seconds: f64) {
+    pub(super) fn shift_clock(&mut self, seconds: f64) {
         self.began += seconds;
     }
 }

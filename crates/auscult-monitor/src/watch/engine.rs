@@ -285,6 +285,8 @@ impl Engine {
         if let Ok(rules) = rules.check() {
             self.alarm = AlarmMachine::resume(rules.alarm, self.alarm.memory().clone());
             self.rules = rules;
+            // What holds under the new rules holds from now on, not from whenever somebody looks.
+            self.alarm.tick(self.memory.time);
         }
     }
 
@@ -306,11 +308,13 @@ impl Engine {
                 Due::Reminder => events.push(self.remind("nobody has acknowledged the alarm")),
                 Due::Alarm => {
                     let before = self.alarm.state();
-                    // A deadline changes the state; if it ever did not, nothing would be due for ever.
-                    if self.alarm.tick(at).is_none() {
+                    let was_due = self.next_due();
+                    self.alarm.tick(at);
+                    events.extend(self.entered(before, None));
+                    // Whatever was due has happened; if it ever had not, it would be due for ever.
+                    if self.next_due() == was_due {
                         break;
                     }
-                    events.extend(self.entered(before, None));
                 }
             }
         }
@@ -327,15 +331,19 @@ impl Engine {
             Input::Clip(clip) => self.hear(at, clip, &mut events),
             Input::Command(command) => self.obey(at, command, &mut events),
             Input::Model { model, reason, rules } => {
+                let before = self.alarm.state();
                 self.set_rules(*rules);
                 self.memory.model.clone_from(model);
                 self.memory.is_drifting = false;
                 events.push(self.told(EventKind::Model, reason));
+                events.extend(self.entered(before, None));
             }
             Input::Rules { rules } => {
+                let before = self.alarm.state();
                 self.set_rules(*rules);
                 let reason = format!("the rule is now: {}", self.rules.text());
                 events.push(self.told(EventKind::Rules, &reason));
+                events.extend(self.entered(before, None));
             }
             Input::Source { is_alive, text } => {
                 self.memory.source = (!is_alive).then(|| text.clone());
@@ -487,7 +495,7 @@ impl Engine {
         event
     }
 
-    /// An event that does not change the state.
+    /// An event that does not change the state by itself.
     fn told(&mut self, kind: EventKind, reason: &str) -> Event {
         self.event(kind, self.alarm.state(), reason)
     }

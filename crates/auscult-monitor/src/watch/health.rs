@@ -75,11 +75,14 @@ const GAIN: f32 = 6.0;
 /// How far the bands may be from one common gain, in dB.
 const EVEN: f32 = 1.5;
 
+/// How much louder a band with a line of the mains must have become, in dB.
+const HUM: f32 = 10.0;
+
 /// Bands that differ by less are not what an anomaly is about, in dB.
 const NOTABLE: f32 = 3.0;
 
 /// What a clip that was scored, or could not be, says about the sensor.
-pub fn judge(record: &ClipRecord) -> Option<SensorFault> {
+pub(super) fn judge(record: &ClipRecord) -> Option<SensorFault> {
     if let Some(fault) = judge_samples(record.condition, record.quality.as_ref()) {
         return Some(fault);
     }
@@ -93,20 +96,25 @@ pub fn judge(record: &ClipRecord) -> Option<SensorFault> {
         _ => None,
     })?;
     let has_line = |low: f64, high: f64| (low / hum).ceil() * hum <= high && high <= 8.0 * hum;
-    let mut notable = (0..decibels.len()).filter(|&band| decibels[band].abs() >= NOTABLE).peekable();
-    notable.peek()?;
-    let all_lines = notable
-        .all(|band| hertz.get(band + 1).is_some_and(|&high| has_line(hertz[band], high)));
-    all_lines.then_some(SensorFault::Hum(hum))
+    let notable: Vec<usize> =
+        (0..decibels.len()).filter(|&band| decibels[band].abs() >= NOTABLE).collect();
+    // Machines have tones of their own near the mains: only what has become much louder is the line.
+    let is_loud = notable.iter().any(|&band| decibels[band] >= HUM);
+    let all_lines = notable.iter().all(|&band| {
+        decibels[band] > 0.0 && hertz.get(band + 1).is_some_and(|&high| has_line(hertz[band], high))
+    });
+    (is_loud && all_lines).then_some(SensorFault::Hum(hum))
 }
 
 /// What the samples alone say.
-pub fn judge_samples(
+pub(super) fn judge_samples(
     condition: ClipCondition,
     quality: Option<&ClipQuality>,
 ) -> Option<SensorFault> {
     match condition {
-        ClipCondition::Silent | ClipCondition::Constant { .. } | ClipCondition::NotFinite { .. } => {
+        ClipCondition::Silent
+        | ClipCondition::Constant { .. }
+        | ClipCondition::NotFinite { .. } => {
             return Some(SensorFault::Dead);
         }
         ClipCondition::Usable | ClipCondition::TooShort { .. } => {}
@@ -133,11 +141,12 @@ fn common_gain(decibels: &[f32]) -> Option<f32> {
 }
 
 /// Where the spectrum differs most from the closest normal clip: at most three parts, neighbours joined.
-pub fn bands(record: &ClipRecord) -> Vec<Band> {
+pub(super) fn bands(record: &ClipRecord) -> Vec<Band> {
     let Some(difference) = &record.difference else { return Vec::new() };
     let mut bands: Vec<Band> = Vec::new();
     for (index, &decibels) in difference.decibels.iter().enumerate() {
-        let (Some(&low), Some(&high)) = (difference.hertz.get(index), difference.hertz.get(index + 1))
+        let (Some(&low), Some(&high)) =
+            (difference.hertz.get(index), difference.hertz.get(index + 1))
         else {
             break;
         };

@@ -94,7 +94,8 @@ impl Learner {
         let file = format!("{}/{visit}/{:.0}.flac", self.folder, 1_000.0 * began);
         let bytes = data.write(&file, &auscult_report::flac(samples, SAMPLE_RATE))?;
         let clips = self.visits.entry(visit).or_default();
-        let is_known = clips.iter().any(|clip| matches!(clip, LearnClip::File(known) if *known == file));
+        let is_known =
+            clips.iter().any(|clip| matches!(clip, LearnClip::File(known) if *known == file));
         if !is_known {
             clips.push(LearnClip::File(file.clone()));
         }
@@ -142,10 +143,10 @@ impl Learner {
         let (visits, clips) = (self.visits.len(), self.clips());
         let more_visits = spec.learn.visits.saturating_sub(visits);
         let more_clips = spec.learn.clips.saturating_sub(clips);
-        let missing: Vec<String> = [(more_visits, "visit"), (more_clips, "clip")]
+        let missing: Vec<String> = [(more_visits, "more visit"), (more_clips, "more clip")]
             .into_iter()
             .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{} more", plural(count, what)))
+            .map(|(count, what)| plural(count, what))
             .collect();
         let text = match (&self.missing, missing.is_empty()) {
             _ if self.is_fitting => "making the model".to_owned(),
@@ -178,7 +179,8 @@ impl Learner {
     pub fn lesson(&mut self, spec: &MachineSpec, data: &DataFolder) -> Result<Lesson> {
         if self.clips() < 2 {
             let name = &spec.name;
-            let text = format!("{name} has {}; two are needed", plural(self.clips(), "usable clip"));
+            let text =
+                format!("{name} has {}; two are needed", plural(self.clips(), "usable clip"));
             return Err(Error::Refused(text));
         }
         self.is_fitting = true;
@@ -197,7 +199,7 @@ impl Learner {
 }
 
 /// The rate that clips are learnt at.
-pub const SAMPLE_RATE: u32 = 16_000;
+pub(super) const SAMPLE_RATE: u32 = 16_000;
 
 /// What a model is made from.
 #[derive(Debug)]
@@ -255,7 +257,11 @@ impl Lesson {
                     if without.contains(&name) {
                         continue;
                     }
-                    Sources::of_sounds([MemorySound::new(name.as_str(), SAMPLE_RATE, samples.clone())?])?
+                    Sources::of_sounds([MemorySound::new(
+                        name.as_str(),
+                        SAMPLE_RATE,
+                        samples.clone(),
+                    )?])?
                 }
             };
             let one = one.of_visit(visit.clone());

@@ -1,9 +1,12 @@
 //! One machine being watched, in the order its sound travels.
 
+mod changing;
 mod ear;
 mod engine;
 mod event;
 mod health;
+mod judging;
+mod keeping;
 mod learner;
 mod models;
 mod requests;
@@ -11,6 +14,7 @@ mod ring;
 mod status;
 mod watching;
 
+pub(crate) use self::models::open_file;
 pub use self::{
     ear::{Seam, Sound},
     engine::{ClipInput, Command, Engine, EngineMemory, EngineRules, Input, RulesRecord},
@@ -20,9 +24,6 @@ pub use self::{
     models::{Models, OpenModel},
     requests::{Change, Request},
     ring::Ring,
-    status::{
-        LastEvent, LearningStatus, MachineStatus, ModelStatus, Shelved, SourceStatus,
-    },
+    status::{LastEvent, LearningStatus, MachineStatus, ModelStatus, Shelved, SourceStatus},
     watching::{Recording, Scorers, Surroundings, Watch},
 };
-pub(crate) use self::models::open_file;

@@ -143,14 +143,19 @@ impl Models {
 }
 
 /// Opens a model file, with the rule that keeps the machine's budget.
-pub(crate) fn open_file(path: &Path, spec: &MachineSpec, front_ends: &FrontEnds) -> Result<Machine> {
+pub(crate) fn open_file(
+    path: &Path,
+    spec: &MachineSpec,
+    front_ends: &FrontEnds,
+) -> Result<Machine> {
     let named = |error: auscult::Error| Error::Model {
         machine: spec.name.clone(),
         path: path.to_owned(),
         source: Box::new(error),
     };
     let machine = Machine::open_with(path, front_ends).map_err(named)?;
-    let Some(budget) = spec.budget.filter(|budget| machine.model().settings().alarm_budget != Some(*budget))
+    let Some(budget) =
+        spec.budget.filter(|budget| machine.model().settings().alarm_budget != Some(*budget))
     else {
         return Ok(machine);
     };
@@ -194,8 +199,5 @@ pub(super) fn rules(spec: &MachineSpec, model: Option<&OpenModel>) -> Result<Eng
 
 /// What is missing for a budget, in a sentence.
 pub(super) fn missing(plan: &BudgetPlan) -> String {
-    format!(
-        "no alarm rule keeps {} yet; more visits are needed, or a larger budget",
-        plan.budget
-    )
+    format!("no alarm rule keeps {} yet; more visits are needed, or a larger budget", plan.budget)
 }

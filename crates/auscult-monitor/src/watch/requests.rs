@@ -162,8 +162,8 @@ impl Watch {
         let id = self.id;
         let clip = self.around.writer.call(move |history| history.clip(id, step))?;
         let name = &self.spec.name;
-        let clip =
-            clip.ok_or_else(|| Error::Refused(format!("{name} has no clip {step} in its history")))?;
+        let clip = clip
+            .ok_or_else(|| Error::Refused(format!("{name} has no clip {step} in its history")))?;
         let sound = match (&clip.sound, verdict) {
             (Some(sound), _) => sound.clone(),
             (None, "normal") => {
@@ -323,11 +323,8 @@ impl Watch {
         })?;
         let path = self.around.data.file(&row.file);
         let machine = models::open_file(&path, &self.spec, &self.around.front_ends)?;
-        let note = format!(
-            "back to version {} of {}, says {who}",
-            row.version,
-            utc(row.valid_from)
-        );
+        let note =
+            format!("back to version {} of {}, says {who}", row.version, utc(row.valid_from));
         let old = match &current {
             Some(model) => model.clone(),
             None => OpenModel { machine: std::sync::Arc::new(machine.clone()), row: row.clone() },

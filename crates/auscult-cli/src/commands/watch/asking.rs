@@ -35,7 +35,9 @@ fn call(data: &DataFolder, ask: &Ask) -> anyhow::Result<Answer> {
 
 #[cfg(not(unix))]
 fn call(_: &DataFolder, _: &Ask) -> anyhow::Result<Answer> {
-    anyhow::bail!("commands for a running monitor need a Unix socket, which this system does not have")
+    anyhow::bail!(
+        "commands for a running monitor need a Unix socket, which this system does not have"
+    )
 }
 
 /// Who does it, as the history keeps it.
@@ -77,7 +79,9 @@ fn meaning(command: &WatchCommand, who: &str) -> anyhow::Result<Ask> {
             let (from, to) = (time(from)?, time(to)?);
             (machine, Ok(Request::DeleteSound { from, to, who: who() }))
         }
-        WatchCommand::Acknowledge { machine } => (machine, Err(Command::Acknowledge { who: who() })),
+        WatchCommand::Acknowledge { machine } => {
+            (machine, Err(Command::Acknowledge { who: who() }))
+        }
         WatchCommand::Shelve { machine, time, reason } => {
             // A demonstration has a clock of its own, which only the monitor knows.
             let (until, reason) = (Clock::system().now() + time.0, reason.clone());
@@ -88,7 +92,9 @@ fn meaning(command: &WatchCommand, who: &str) -> anyhow::Result<Ask> {
             (machine, Err(Command::OutOfService { reason: reason.clone(), who: who() }))
         }
         WatchCommand::InService { machine } => (machine, Err(Command::InService { who: who() })),
-        WatchCommand::AcceptDrift { machine } => (machine, Err(Command::AcceptDrift { who: who() })),
+        WatchCommand::AcceptDrift { machine } => {
+            (machine, Err(Command::AcceptDrift { who: who() }))
+        }
         other => anyhow::bail!("{other:?} is not for a running monitor"),
     };
     let machine = machine.clone();

@@ -55,7 +55,8 @@ pub(super) fn events(
     context: &Context,
 ) -> anyhow::Result<Outcome> {
     let history = History::read(data.root())?;
-    let machine = arguments.machine.as_deref().map(|name| machine_of(&history, name)).transpose()?;
+    let machine =
+        arguments.machine.as_deref().map(|name| machine_of(&history, name)).transpose()?;
     let events = history.events(&EventQuery { machine, ..EventQuery::default() })?;
     if arguments.jsonl {
         for event in &events {
@@ -77,8 +78,12 @@ fn machine_of(history: &History, name: &str) -> anyhow::Result<i64> {
 
 pub(super) fn export(data: &DataFolder, arguments: &ExportArguments) -> anyhow::Result<Outcome> {
     let history = History::read(data.root())?;
-    let machine = arguments.machine.as_deref().map(|name| machine_of(&history, name)).transpose()?;
-    let format = arguments.format.format()?.context("name a form: --parquet FILE, --csv, --jsonl or --json")?;
+    let machine =
+        arguments.machine.as_deref().map(|name| machine_of(&history, name)).transpose()?;
+    let format = arguments
+        .format
+        .format()?
+        .context("name a form: --parquet FILE, --csv, --jsonl or --json")?;
     let mut columns = vec!["machine".to_owned()];
     columns.extend(clip_columns());
     columns.extend(["level_dbfs", "remarks"].map(str::to_owned));
@@ -142,11 +147,16 @@ pub(super) fn replay(
         };
         let (inputs, events) = (count(played.inputs, "input"), count(played.events.len(), "event"));
         match played.difference {
-            None => context.printer.line(format!("{name}: {inputs}, {events}, the same as in the history"))?,
+            None => context
+                .printer
+                .line(format!("{name}: {inputs}, {events}, the same as in the history"))?,
             Some((old, new)) => {
                 outcome = Outcome::Incomplete;
                 let text = |event: Option<auscult_monitor::watch::Event>| {
-                    event.map_or_else(|| "nothing".to_owned(), |event| format!("{} {}", event.id, event.sentence()))
+                    event.map_or_else(
+                        || "nothing".to_owned(),
+                        |event| format!("{} {}", event.id, event.sentence()),
+                    )
                 };
                 context.printer.problem(format!(
                     "{name}: {inputs}, {events}; the history has {}, the replay {}",
@@ -159,7 +169,11 @@ pub(super) fn replay(
     Ok(outcome)
 }
 
-pub(super) fn back_up(data: &DataFolder, target: &Path, context: &Context) -> anyhow::Result<Outcome> {
+pub(super) fn back_up(
+    data: &DataFolder,
+    target: &Path,
+    context: &Context,
+) -> anyhow::Result<Outcome> {
     History::read(data.root())?.back_up(target)?;
     context.printer.line(format!("wrote {}", target.display()))?;
     Ok(Outcome::Done)
@@ -173,7 +187,8 @@ pub(super) fn models(
 ) -> anyhow::Result<Outcome> {
     let history = History::read(data.root())?;
     let models = history.models(machine_of(&history, machine)?)?;
-    let text = if json { serde_json::to_string_pretty(&models)? + "\n" } else { model_table(&models) };
+    let text =
+        if json { serde_json::to_string_pretty(&models)? + "\n" } else { model_table(&models) };
     context.printer.text(&text)?;
     Ok(Outcome::Done)
 }
@@ -186,7 +201,8 @@ pub(super) fn waiting(
 ) -> anyhow::Result<Outcome> {
     let history = History::read(data.root())?;
     let clips = history.waiting_clips(machine_of(&history, machine)?)?;
-    let text = if json { serde_json::to_string_pretty(&clips)? + "\n" } else { waiting_table(&clips) };
+    let text =
+        if json { serde_json::to_string_pretty(&clips)? + "\n" } else { waiting_table(&clips) };
     context.printer.text(&text)?;
     Ok(Outcome::Done)
 }

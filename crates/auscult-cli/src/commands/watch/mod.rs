@@ -23,7 +23,8 @@ pub(crate) fn run(arguments: &WatchArguments, context: &Context) -> anyhow::Resu
     }
     let data = match &arguments.data {
         Some(folder) => DataFolder::new(folder),
-        None => DataFolder::usual().context("there is no home folder; name a data folder with --data")?,
+        None => DataFolder::usual()
+            .context("there is no home folder; name a data folder with --data")?,
     };
     match &arguments.command {
         None => running::watch(arguments, data, context),
@@ -32,8 +33,12 @@ pub(crate) fn run(arguments: &WatchArguments, context: &Context) -> anyhow::Resu
         Some(WatchCommand::Export(arguments)) => looking::export(&data, arguments),
         Some(WatchCommand::Replay { machines }) => looking::replay(&data, machines, context),
         Some(WatchCommand::Backup { target }) => looking::back_up(&data, target, context),
-        Some(WatchCommand::Models { machine, json }) => looking::models(&data, machine, *json, context),
-        Some(WatchCommand::Waiting { machine, json }) => looking::waiting(&data, machine, *json, context),
+        Some(WatchCommand::Models { machine, json }) => {
+            looking::models(&data, machine, *json, context)
+        }
+        Some(WatchCommand::Waiting { machine, json }) => {
+            looking::waiting(&data, machine, *json, context)
+        }
         Some(WatchCommand::Report(arguments)) => week::report(&data, arguments, context),
         Some(command) => asking::ask(&data, command, context),
     }

@@ -6,7 +6,8 @@ use anyhow::Context as _;
 use auscult_monitor::{
     clock::Clock,
     data::DataFolder,
-    run::{Settings, Watching, check_models, watch as run_monitor},
+    run::{Settings, check_models},
+    running::{Watching, watch as run_monitor},
     site::{Site, TEMPLATE},
     sources::{Plant, plant_site},
 };
@@ -15,8 +16,10 @@ use crate::{Outcome, args::WatchArguments, context::Context, printer::count};
 
 pub(super) fn init(path: &Path, context: &Context) -> anyhow::Result<Outcome> {
     let file = std::fs::File::options().write(true).create_new(true).open(path);
-    let mut file = file.with_context(|| format!("cannot write {}: it must be a new file", path.display()))?;
-    file.write_all(TEMPLATE.as_bytes()).with_context(|| format!("cannot write {}", path.display()))?;
+    let mut file =
+        file.with_context(|| format!("cannot write {}: it must be a new file", path.display()))?;
+    file.write_all(TEMPLATE.as_bytes())
+        .with_context(|| format!("cannot write {}", path.display()))?;
     let path = path.display();
     context.printer.line(format!(
         "wrote {path}; name your machines in it, then check it: auscult watch --check {path}"
@@ -64,8 +67,7 @@ pub(super) fn watch(
         );
     }
     start_log(arguments.log_json);
-    let settings =
-        Settings { data, clock, jobs: None, front_ends: context.front_ends.clone() };
+    let settings = Settings { data, clock, jobs: None, front_ends: context.front_ends.clone() };
     let watching = Watching {
         path,
         most: arguments.most.map(|most| Duration::from_secs_f64(most.0)),

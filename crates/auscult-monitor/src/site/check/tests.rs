@@ -1,0 +1,117 @@
+use super::*;
+
+fn problems(text: &str) -> Vec<String> {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("in")).unwrap();
+    std::fs::create_dir(folder.path().join("other")).unwrap();
+    match Site::parse(text, &folder.path().join("site.toml")) {
+        Ok(_) => Vec::new(),
+        Err(problems) => {
+            let line = |problem: &Problem| {
+                let text = problem.text.replace(&folder.path().display().to_string(), "…");
+                format!("{}: {text}", problem.line.unwrap_or(0))
+            };
+            problems.problems.iter().map(line).collect()
+        }
+    }
+}
+
+#[test]
+fn five_lines_are_enough() {
+    assert_eq!(problems("[[machine]]\nname = \"pump\"\nfolder = \"in\"\n"), Vec::<String>::new());
+}
+
+#[test]
+fn the_template_is_fine_once_its_folder_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir_all(folder.path().join("recordings/pump-7")).unwrap();
+    let site = Site::parse(crate::site::TEMPLATE, &folder.path().join("site.toml")).unwrap();
+    assert_eq!(site.machines.len(), 1);
+    assert_eq!(site.history, crate::site::HistoryFile::default());
+}
+
+#[test]
+fn every_key_of_the_template_is_known() {
+    // What is commented out must be right, too: without the marks it is a configuration.
+    let text: Vec<&str> = crate::site::TEMPLATE
+        .lines()
+        .map(|line| {
+            line.strip_prefix("# ").filter(|rest| rest.contains(['=', '['])).unwrap_or(line)
+        })
+        .filter(|line| !line.starts_with("Check it") && !line.starts_with("Other sources"))
+        .collect();
+    let found = problems(&text.join("\n"));
+    assert!(found.iter().all(|problem| !problem.contains("unknown field")), "{found:?}");
+    assert!(found.iter().any(|problem| problem.contains("5 sources")), "{found:?}");
+}
+
+#[test]
+fn impossible_rules_are_refused_with_their_line() {
+    let machine = "[[machine]]\nname = \"pump\"\nfolder = \"in\"\n";
+    for (more, expected) in [
+        (
+            "[machine.alarm]\nraise = 6\n",
+            "4: machine \"pump\": clips that raise an alarm must be 1 to",
+        ),
+        (
+            "[machine.alarm]\nwindow = \"5s\"\n",
+            "4: machine \"pump\": alarm.window = 5 s is shorter",
+        ),
+        ("no_data_after = \"3s\"\n", "4: machine \"pump\": no_data_after = 3 s is shorter"),
+        ("no_data_after = \"soon\"\n", "4: \"soon\" is not a length of time"),
+        ("colour = \"red\"\n", "4: unknown field `colour`"),
+        ("tcp = \"here\"\n", "4: machine \"pump\": tcp = \"here\" is not an address"),
+        (
+            "model = \"none.auscult\"\n",
+            "1: machine \"pump\": the model …/none.auscult is not there",
+        ),
+        ("preset = \"worst\"\n", "4: machine \"pump\":"),
+        ("alarms = \"never\"\n", "4: alarm budget"),
+        (
+            "[[machine]]\nname = \"PUMP\"\nfolder = \"other\"\n",
+            "4: machine \"PUMP\" and machine \"pump\" would share",
+        ),
+        (
+            "[[machine]]\nname = \"b\"\nfolder = \"in\"\n",
+            "4: machine \"b\" and machine \"pump\" listen to the same",
+        ),
+        ("[[machine]]\nname = \"a/b\"\nfolder = \"other\"\n", "5: name = \"a/b\": a name has"),
+        (
+            "[[machine]]\nname = \"b\"\nfolder = \"gone\"\n",
+            "4: machine \"b\": the folder …/gone is not there",
+        ),
+        (
+            "[[machine]]\nname = \"b\"\ntcp = \"127.0.0.1:1\"\n",
+            "4: machine \"b\": raw samples need sample_rate",
+        ),
+        ("[[webhook]]\nurl = \"ftp://x\"\n", "4: webhook.url"),
+        (
+            "[[webhook]]\nurl = \"http://x\"\ntells = [\"fire\"]\n",
+            "4: webhook.tells: \"fire\" is not one of alarm",
+        ),
+        (
+            "[[webhook]]\nurl = \"http://x\"\nsecret_env = \"NO_SUCH_ONE\"\n",
+            "the environment variable NO_SUCH_ONE",
+        ),
+        ("[mqtt]\nbroker = \"a b\"\n", "4: mqtt.broker"),
+        ("[history]\nclips = \"90d\"\n", "0: history: clips, minutes and hours"),
+    ] {
+        let found = problems(&format!("{machine}{more}"));
+        assert!(found.iter().any(|problem| problem.contains(expected)), "{more}: {found:?}");
+    }
+    assert_eq!(problems(""), ["0: there is no [[machine]]: nothing would be watched"]);
+    assert!(problems("schema = 9\n")[1].contains("schema = 9"), "{:?}", problems("schema = 9\n"));
+}
+
+#[test]
+fn channels_of_one_source_are_machines() {
+    let machine = |name: &str, channel: u16| {
+        format!(
+            "[[machine]]\nname = \"{name}\"\ntcp = \"127.0.0.1:7007\"\nsample_rate = 16000\nchannels = 2\n\
+             channel = {channel}\n"
+        )
+    };
+    assert!(problems(&(machine("a", 1) + &machine("b", 2))).is_empty());
+    let found = problems(&(machine("a", 1) + &machine("b", 3)));
+    assert!(found[0].contains("the source has 2"), "{found:?}");
+}

@@ -1,0 +1,188 @@
+//! Everything but clips that happens to a machine: time, its source, the clock, commands, a model that was made.
+
+use auscult::{FrontEnds, alarm::AlarmState};
+
+use super::{
+    engine::{Command, Input},
+    learner::{Fitted, Lesson},
+    models,
+    watching::Watch,
+};
+use crate::{
+    error::{Error, Result},
+    history::{ClipQuery, Commit, NewModel},
+    site::StartRule,
+};
+
+impl Watch {
+    /// Time passes.
+    ///
+    /// # Errors
+    ///
+    /// If the history has ended.
+    pub fn tick(&mut self) -> Result<()> {
+        let events = self.engine.advance(self.around.clock.now());
+        if events.is_empty() {
+            return Ok(());
+        }
+        let mut commit = Commit::of(self.id);
+        self.announce(events, &mut commit);
+        self.finish(commit)
+    }
+
+    /// The source was lost or is back.
+    ///
+    /// # Errors
+    ///
+    /// If the history has ended.
+    pub fn source_changed(&mut self, is_alive: bool, text: &str) -> Result<()> {
+        let was = self.status.source.clone();
+        if is_alive == was.alive && was.problem.as_deref().unwrap_or(text) == text && was.alive {
+            // A first sign of life is not news.
+            return Ok(());
+        }
+        self.status.source.alive = is_alive;
+        self.status.source.problem = (!is_alive).then(|| text.to_owned());
+        let mut commit = Commit::of(self.id);
+        let input = Input::Source { is_alive, text: text.to_owned() };
+        self.apply(self.around.clock.now(), input, &mut commit);
+        self.finish(commit)
+    }
+
+    /// The source works for the first time since the start: known, not told.
+    ///
+    /// # Errors
+    ///
+    /// If the history has ended.
+    pub fn source_began(&mut self) -> Result<()> {
+        if self.engine.facts().source.is_some() {
+            return self.source_changed(true, "the source is back");
+        }
+        self.status.source.alive = true;
+        self.status.source.problem = None;
+        Ok(())
+    }
+
+    /// The source has not delivered anything since the start: known, not told.
+    ///
+    /// # Errors
+    ///
+    /// If the history has ended.
+    pub fn source_waits(&mut self, text: &str) -> Result<()> {
+        self.status.source.alive = false;
+        self.status.source.problem = Some(text.to_owned());
+        self.finish(Commit::of(self.id))
+    }
+
+    /// Where front ends come from.
+    pub fn front_ends(&self) -> &FrontEnds {
+        &self.around.front_ends
+    }
+
+    /// The clock was set.
+    ///
+    /// # Errors
+    ///
+    /// If the history has ended.
+    pub fn clock_set(&mut self, seconds: f64) -> Result<()> {
+        if let Some(ear) = &mut self.ear {
+            ear.shift_clock(seconds);
+        }
+        let mut commit = Commit::of(self.id);
+        let at = self.engine.facts().time;
+        self.apply(at, Input::Clock { seconds }, &mut commit);
+        self.finish(commit)
+    }
+
+    /// Somebody, or another system, says something.
+    ///
+    /// # Errors
+    ///
+    /// If the command makes no sense now, or the history has ended.
+    pub fn obey(&mut self, command: Command) -> Result<String> {
+        if let Command::Acknowledge { .. } = command
+            && self.engine.state() != AlarmState::Alarm
+        {
+            let name = &self.spec.name;
+            let text = format!("{name} has no alarm to acknowledge: it is {}", self.engine.state());
+            return Err(Error::Refused(text));
+        }
+        if let Command::Tag { state } = &command {
+            if self.is_operating.as_ref() == Some(state) {
+                return Ok(String::new());
+            }
+            self.is_operating = Some(state.clone());
+            // Another state may have another model, and clips of another length.
+            self.ear = None;
+        }
+        let mut commit = Commit::of(self.id);
+        self.apply(self.around.clock.now(), Input::Command(command), &mut commit);
+        let text = commit.events.first().map(|event| event.reason.clone()).unwrap_or_default();
+        self.finish(commit)?;
+        Ok(text)
+    }
+
+    /// Begins watching if enough was learnt and nobody has to say so.
+    pub(super) fn lesson_if_ready(&mut self) -> Result<Option<Lesson>> {
+        let Some(learner) = &mut self.learner else { return Ok(None) };
+        if self.spec.learn.start != StartRule::Itself || !learner.is_ready(&self.spec) {
+            return Ok(None);
+        }
+        learner.lesson(&self.spec, &self.around.data).map(Some)
+    }
+
+    /// A model was made, or could not be.
+    ///
+    /// # Errors
+    ///
+    /// If it cannot be kept.
+    pub fn fitted(&mut self, fitted: Result<Fitted>) -> Result<()> {
+        let now = self.around.clock.now();
+        let Some(learner) = &mut self.learner else { return Ok(()) };
+        let Fitted { machine, odd } = match fitted {
+            Ok(fitted) => fitted,
+            Err(error) => {
+                let reason = match &error {
+                    Error::Library(auscult::Error::BudgetNotKept(plan)) => models::missing(plan),
+                    error => error.to_string(),
+                };
+                tracing::warn!(machine = self.spec.name, %reason, "still learning");
+                learner.failed(reason);
+                return self.finish(Commit::of(self.id));
+            }
+        };
+        let learned = learner.status(&self.spec);
+        let note = format!("learnt from {} visits and {} clips", learned.visits, learned.clips);
+        let new = NewModel::of(&machine, String::new(), "learned", note.clone());
+        let (data, writer) = (&self.around.data, &self.around.writer);
+        let model = models::adopt(machine, new, &self.spec, self.id, data, writer, now)?;
+        self.learner = None;
+        let mut commit = Commit::of(self.id);
+        for file in odd {
+            // By its name: when the clip began.
+            let began = file.rsplit('/').next().and_then(|name| name.strip_suffix(".flac"));
+            let began = began.and_then(|name| name.parse::<f64>().ok()).unwrap_or(0.0) / 1_000.0;
+            let reason = "unlike all other clips it was learnt with".to_owned();
+            let step = self.step_at(began).unwrap_or(0);
+            commit.waiting.push((step, began, file, reason));
+        }
+        let text = format!("watching from now on: {note}");
+        self.take_model(model, &text, &mut commit)?;
+        self.finish(commit)
+    }
+
+    fn step_at(&self, began: f64) -> Option<u64> {
+        let id = self.id;
+        let query =
+            ClipQuery { machine: Some(id), from: Some(began - 0.002), to: Some(began + 0.002) };
+        let found = self.around.writer.call(move |history| {
+            let mut step = None;
+            history.clips(&query, &mut |clip| {
+                step = Some(clip.row.step);
+                Ok(())
+            })?;
+            Ok(step)
+        });
+        found.ok().flatten()
+    }
+}
