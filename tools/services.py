@@ -149,7 +149,7 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         made = ["--layout", "visits", "--machine", "fan", "--fault", "imbalance", "--train", "24", "0", "--test", "12", "0", "--visits", "4",
-                "--seconds", "2", "--severity", "1"]
+                "--seconds", "2", "--severity", "1", "--snr-db", "20"]
         run("synth", "--out", "made", *made, folder=folder)
         run("fit", "made/fan/normal", "-o", "fan.auscult", "--preset", "fast", folder=folder)
         normal = sorted((folder / "made/fan/check").rglob("normal_*.wav"))

@@ -27,7 +27,8 @@ impl Drop for Watching<'_> {
 
 impl<'a> Watching<'a> {
     fn start(sandbox: &'a Sandbox) -> Self {
-        let log = std::fs::File::options().create(true).append(true).open(sandbox.path("log")).unwrap();
+        let log =
+            std::fs::File::options().create(true).append(true).open(sandbox.path("log")).unwrap();
         let child = sandbox
             .command(["watch", "site.toml", "--data", "data"])
             .env("AUSCULT_TEST_SECRET", "Jefe")
@@ -79,9 +80,9 @@ impl<'a> Watching<'a> {
     }
 }
 
-/// A second of a fan; faulty ones are far from normal.
+/// A second of a machine; faulty ones are far from normal.
 fn recording(take: u32, is_faulty: bool) -> Vec<u8> {
-    let fault = is_faulty.then_some((Fault::Imbalance, 1.0));
+    let fault = is_faulty.then_some((Fault::BearingImpulses, 1.0));
     wav_of(&ClipRecipe { visit: 1, take, fault, ..clip() })
 }
 
@@ -146,8 +147,11 @@ fn recordings_become_an_alarm_and_survive_a_restart_once() {
     watching.stop();
     let before = events(&sandbox);
     assert_eq!(states_of(&before), ["normal", "alert", "alarm"]);
-    let alarm = before.iter().find(|event| event["to"] == "alarm" && event["kind"] == "state").unwrap();
-    for key in ["id", "machine", "time", "from", "to", "reason", "rule", "clips", "sound", "nearest"] {
+    let alarm =
+        before.iter().find(|event| event["to"] == "alarm" && event["kind"] == "state").unwrap();
+    for key in
+        ["id", "machine", "time", "from", "to", "reason", "rule", "clips", "sound", "nearest"]
+    {
         assert!(!alarm[key].is_null(), "{key} in {alarm}");
     }
     assert!(sandbox.path("data").join(alarm["sound"].as_str().unwrap()).is_file());
@@ -172,7 +176,9 @@ fn recordings_become_an_alarm_and_survive_a_restart_once() {
     let page = String::from_utf8(sandbox.read("week.html")).unwrap();
     assert!(page.contains("data-state="), "the page of the week");
     sandbox.run("watch backup copy.db --data data").exits(0);
-    assert!(sandbox.run("watch backup copy.db --data data").exits(2).stderr.contains("there already"));
+    assert!(
+        sandbox.run("watch backup copy.db --data data").exits(2).stderr.contains("there already")
+    );
 }
 
 #[test]
@@ -183,10 +189,14 @@ fn kill_at_any_moment_loses_nothing_and_tells_nothing_twice() {
     for _ in 0..8 {
         let mut watching = Watching::start(&sandbox);
         for _ in 0..12 {
-            sandbox.write(&format!("in/{written:04}.wav"), recording(1_000 + written, written % 7 == 3));
+            sandbox.write(
+                &format!("in/{written:04}.wav"),
+                recording(1_000 + written, written % 7 == 3),
+            );
             written += 1;
         }
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         std::thread::sleep(Duration::from_millis(state >> 54));
         watching.child.kill().unwrap();
         watching.child.wait().unwrap();
@@ -195,7 +205,8 @@ fn kill_at_any_moment_loses_nothing_and_tells_nothing_twice() {
     watching.wait_for_clips("fan", u64::from(written));
     watching.stop();
     let csv = sandbox.run("watch export --data data --csv").exits(0).stdout;
-    let mut paths: Vec<&str> = csv.lines().skip(1).filter_map(|line| line.split(',').nth(1)).collect();
+    let mut paths: Vec<&str> =
+        csv.lines().skip(1).filter_map(|line| line.split(',').nth(1)).collect();
     paths.sort_unstable();
     paths.dedup();
     assert_eq!(paths.len(), written as usize, "every recording once");
@@ -217,12 +228,13 @@ fn garbage_half_files_and_another_rate_are_told_and_harm_nobody() {
     watching.wait_for_clips("fan", 2);
     let whole = recording(2, false);
     sandbox.write("in/c.wav", &whole[..whole.len() / 3]);
-    watching.wait_for_clips("fan", 3);
-    let recipe = ClipRecipe { sample_rate: 48_000, visit: 1, take: 3, ..clip() };
+    // Its beginning, which is too short, and that the rest is missing.
+    watching.wait_for_clips("fan", 4);
+    let recipe = ClipRecipe { sample_rate: 48_000, visit: 1, take: 2, ..clip() };
     let mut bytes = Vec::new();
     auscult_testing::wav::write(&mut bytes, &recipe.render().unwrap(), 48_000).unwrap();
     sandbox.write("in/d.wav", bytes);
-    watching.wait_for_clips("fan", 4);
+    watching.wait_for_clips("fan", 5);
     sandbox.write("in/notes.txt", b"not a sound");
     assert_eq!(watching.machine("fan")["state"], "normal");
     watching.stop();
@@ -244,7 +256,8 @@ fn a_broken_configuration_keeps_the_old_one_running() {
     sandbox.write("in/a.wav", recording(1, false));
     watching.wait_for_clips("fan", 1);
     std::fs::create_dir(sandbox.path("in2")).unwrap();
-    let two = SITE.to_owned() + "\n[[machine]]\nname = \"fan-2\"\nmodel = \"model.auscult\"\nfolder = \"in2\"\n";
+    let two = SITE.to_owned()
+        + "\n[[machine]]\nname = \"fan-2\"\nmodel = \"model.auscult\"\nfolder = \"in2\"\n";
     sandbox.write("site.toml", two);
     watching.wait_for("the second machine", || !watching.machine("fan-2").is_null());
     sandbox.write("in2/a.wav", recording(1, false));
@@ -310,7 +323,10 @@ fn receiver() -> (u16, mpsc::Receiver<(String, String)>) {
             let mut body = vec![0; length];
             lines.read_exact(&mut body).unwrap();
             let status = if count < 2 { "503 Service Unavailable" } else { "204 No Content" };
-            let _ = write!(stream, "HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+            let _ = write!(
+                stream,
+                "HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+            );
             if count >= 2 && sender.send((head, String::from_utf8(body).unwrap())).is_err() {
                 return;
             }
@@ -362,20 +378,21 @@ fn a_machine_without_a_model_is_learnt_and_then_watched() {
     let refused = sandbox.run("watch baseline fan --data data").exits(2).stderr;
     assert!(refused.contains("being learnt already"), "{refused}");
     for visit in 1..=3 {
-        for take in 0..8 {
+        for take in (0..8).filter(|take| (visit, *take) != (1, 0)) {
             record(visit, take, None);
         }
         watching.wait_for_clips("fan", u64::from(8 * visit));
     }
     watching.wait_for("a model", || !watching.machine("fan")["model"].is_null());
     for take in 8..12 {
-        record(3, take, Some((Fault::Imbalance, 1.0)));
+        record(3, take, Some((Fault::BearingImpulses, 1.0)));
     }
     watching.wait_for_state("fan", "alarm");
     // Somebody says that it was normal: it waits, is accepted, and can be taken back.
     let alarm = events(&sandbox).into_iter().rfind(|event| event["kind"] == "state").unwrap();
     let step = alarm["clips"].as_array().unwrap().last().unwrap().to_string();
-    let refused = sandbox.run(&format!("watch feedback fan {step} good --data data")).exits(2).stderr;
+    let refused =
+        sandbox.run(&format!("watch feedback fan {step} good --data data")).exits(2).stderr;
     assert!(refused.contains("is not one of normal, fault"), "{refused}");
     sandbox.run(&format!("watch feedback fan {step} normal --data data")).exits(0);
     let waiting = sandbox.run("watch waiting fan --data data").exits(0).stdout;
@@ -392,7 +409,19 @@ fn a_machine_without_a_model_is_learnt_and_then_watched() {
     sandbox.run("watch baseline fan --data data").exits(0);
     assert!(watching.machine("fan")["model"].is_null());
     sandbox.run("watch rollback fan --to 1 --data data").exits(0);
-    sandbox.run_words(&["watch", "shelve", "fan", "--for", "4h", "--reason", "new seals", "--data", "data"]).exits(0);
+    sandbox
+        .run_words(&[
+            "watch",
+            "shelve",
+            "fan",
+            "--for",
+            "4h",
+            "--reason",
+            "new seals",
+            "--data",
+            "data",
+        ])
+        .exits(0);
     assert_eq!(watching.machine("fan")["shelved"]["reason"], "new seals");
     sandbox.run("watch unshelve fan --data data").exits(0);
     watching.stop();

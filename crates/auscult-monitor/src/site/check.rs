@@ -132,11 +132,23 @@ impl Checking<'_> {
             );
             self.problem(Some(span), text);
         }
-        let clip_seconds = file.clip.as_ref().map_or(10.0, |clip| clip.get_ref().0);
+        let model = file.model.as_ref().map(|model| base.join(model));
+        // A model has a clip length of its own; one that cannot be opened is complained about elsewhere.
+        let of_model = model.as_ref().and_then(|path| auscult::files::load(path).ok());
+        let of_model = of_model.map(|model| model.settings().clip.seconds);
+        let clip_seconds =
+            of_model.or(file.clip.as_ref().map(|clip| clip.get_ref().0)).unwrap_or(10.0);
         if let Some(clip) = &file.clip
-            && !(1.0..=600.0).contains(&clip_seconds)
+            && (model.is_some() || !(1.0..=600.0).contains(&clip_seconds))
         {
-            let text = format!("machine {name:?}: clip = {clip_seconds} s: 1 s to 600 s");
+            let text = match of_model {
+                Some(seconds) => {
+                    format!(
+                        "machine {name:?}: clip is for machines without a model; this one has {seconds} s"
+                    )
+                }
+                None => format!("machine {name:?}: clip = {clip_seconds} s: 1 s to 600 s"),
+            };
             self.problem(Some(clip.span()), text);
         }
         let preset = match &file.preset {
@@ -162,7 +174,6 @@ impl Checking<'_> {
                 seconds
             }
         };
-        let model = file.model.map(|model| base.join(model));
         let alarm = file.alarm.as_ref().map(|alarm| self.alarm(alarm, &name, clip_seconds));
         if let (Some(_), Some(budget)) = (&alarm, &file.alarms) {
             let text = format!(
@@ -239,7 +250,8 @@ impl Checking<'_> {
     ) -> SourceSpec {
         let mut sources: Vec<SourceSpec> = Vec::new();
         if let Some(folder) = &file.folder {
-            let path = base.join(folder);
+            // Whole, because the system names what changes by whole paths.
+            let path = std::path::absolute(base.join(folder)).unwrap_or_else(|_| base.join(folder));
             if !path.is_dir() {
                 let text = format!("machine {name:?}: the folder {} is not there", path.display());
                 self.problem(Some(whole.clone()), text);

@@ -72,33 +72,33 @@ impl Watch {
         let below = gate.filter(|gate| level.is_some_and(|level| level < *gate));
         let fault = health::judge(&record).filter(|_| !is_off);
         let observation = if is_off {
-            record.reason = "not running, says the plant".to_owned();
-            Observation::NotRunning
+            "not running, says the plant".clone_into(&mut record.reason);
+            Some(Observation::NotRunning)
         } else if let Some(fault) = fault {
             record.reason = fault.to_string();
-            Observation::SensorFault
+            Some(Observation::SensorFault)
         } else if let (Some(gate), Some(level)) = (below, level) {
             record.reason =
                 format!("not running: {level:.0} dBFS, and it runs above {gate:.0} dBFS");
-            Observation::NotRunning
-        } else if record.error.is_some() || !record.condition.is_usable() {
-            Observation::Learning
-        } else if let Some(scored) = &record.scored {
-            Observation::of(record.condition, Some(scored.verdict))
+            Some(Observation::NotRunning)
+        } else if model.is_none() {
+            Some(Observation::Learning)
         } else {
-            Observation::Learning
+            // What is too short or could not be scored says nothing of the machine.
+            let scored = record.scored.as_ref();
+            scored.map(|scored| Observation::of(record.condition, Some(scored.verdict)))
         };
         let mut sound = None;
         if self.learner.is_some() {
             self.learn(heard, &mut record, observation, commit)?;
-        } else if self.spec.keep == Keep::All && observation != Observation::NotRunning {
+        } else if self.spec.keep == Keep::All && observation != Some(Observation::NotRunning) {
             sound = Some(self.keep_clip(heard, commit)?);
         }
         let rate = self.reading()?.length().sample_rate();
         let ring_seconds = self.spec.ring_seconds + self.spec.clip_seconds;
         let ring = self.ring.get_or_insert_with(|| Ring::new(ring_seconds, rate));
         ring.push(heard.samples, heard.began);
-        self.engine_row(&record, heard, Some(observation), sound, commit);
+        self.engine_row(&record, heard, observation, sound, commit);
         self.seam = None;
         Ok(())
     }
@@ -117,17 +117,17 @@ impl Watch {
         &mut self,
         heard: &Heard<'_>,
         record: &mut ClipRecord,
-        observation: Observation,
+        observation: Option<Observation>,
         commit: &mut Commit,
     ) -> Result<()> {
         let Some(learner) = &mut self.learner else { return Ok(()) };
-        if observation != Observation::Learning || !record.condition.is_usable() {
+        if observation != Some(Observation::Learning) || !record.condition.is_usable() {
             learner.rejected += 1;
             return Ok(());
         }
         let written = learner.add(&self.spec, &self.around.data, heard.samples, heard.began)?;
         let status = learner.status(&self.spec);
-        record.reason = format!("learning: {}", status.text);
+        record.reason = status.text;
         if let Some((file, bytes)) = written {
             commit.sounds.push(SoundRow {
                 file,
