@@ -34,6 +34,7 @@ impl Beam {
         references: References,
         groups: &Groups,
     ) -> Result<FittedBeam> {
+        let all: Vec<usize> = (0..references.len()).collect();
         let mut left_out = vec![None; references.len()];
         let part = self.with_refits(&references, |refits| {
             let mut of_band: Vec<Vec<f64>> = Vec::new();
@@ -53,7 +54,7 @@ impl Beam {
                 }
                 refits.know(fold.remaining, &fold.out, part.ratios());
             }
-            let mut part = refits.fit_all();
+            let mut part = refits.fit(&all, &[]);
             for (band, scores) in part.views.iter_mut().flatten().zip(of_band) {
                 band.fit.typical = median(scores);
             }
@@ -64,7 +65,8 @@ impl Beam {
 
     /// Fits maps, scales, exponents, divisors and the standardisation of members; no left-out scores.
     pub(super) fn fit_standardised(&self, references: References) -> Result<FittedBeam> {
-        let part = self.with_refits(&references, |refits| refits.fit_all())?;
+        let all: Vec<usize> = (0..references.len()).collect();
+        let part = self.with_refits(&references, |refits| refits.fit(&all, &[]))?;
         let left_out = vec![None; references.len()];
         self.fitted(references, part, left_out)
     }
@@ -141,12 +143,12 @@ impl Part {
 
     /// The others' ratios, other by other.
     fn ratios(&self) -> Vec<Ratios> {
-        by_clip(self.views.iter().flatten().map(|band| band.ratios.as_slice()))
+        by_clip(&self.views.iter().flatten().map(|band| band.ratios.as_slice()))
     }
 }
 
 /// Turns numbers by band into numbers by clip.
-fn by_clip<'a>(bands: impl Iterator<Item = &'a [f64]> + Clone) -> Vec<Ratios> {
+fn by_clip<'a>(bands: &(impl Iterator<Item = &'a [f64]> + Clone)) -> Vec<Ratios> {
     let clips = 0..bands.clone().next().map_or(0, <[f64]>::len);
     clips.map(|clip| bands.clone().map(|band| band[clip]).collect()).collect()
 }
@@ -180,12 +182,6 @@ impl<'a> Refits<'a> {
         let visits = Groups::visits_or_halves(whole.provenance());
         let shares = visits.basis() == Basis::Visits && visits.count() <= MOST_FOLDS;
         Self { beam, whole, matrices, pairs, buffers, shares, known: BTreeMap::new() }
-    }
-
-    /// Fits all references.
-    fn fit_all(&mut self) -> Part {
-        let all: Vec<usize> = (0..self.whole.len()).collect();
-        self.fit(&all, &[])
     }
 
     /// Fits the references at `indices`, and compares those at `out` with them.
@@ -309,7 +305,7 @@ impl<'a> Refits<'a> {
         let bands = self.map_bands(&remaining, &compared, |distances, _, band| {
             beam.compare_band(distances, beam.rule_of(band))
         });
-        let mut ratios = by_clip(bands.iter().flatten().map(Vec::as_slice));
+        let mut ratios = by_clip(&bands.iter().flatten().map(Vec::as_slice));
         let others = ratios.split_off(out.len());
         if self.shares {
             self.know(remaining, &compared[out.len()..], others);
@@ -399,7 +395,7 @@ mod tests {
             let (left_out, elsewhere) = beam
                 .with_refits(&references, |refits| {
                     let all: Vec<usize> = (0..references.len()).collect();
-                    let part = refits.fit_all();
+                    let part = refits.fit(&all, &[]);
                     (part.left_out(), refits.scores_elsewhere(&all, &part.views))
                 })
                 .unwrap();

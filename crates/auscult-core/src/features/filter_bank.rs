@@ -379,7 +379,8 @@ fn doubtful(power: &[Lanes], energies: &[Lanes]) -> [bool; LANES] {
     for lane in 0..LANES {
         let sum = (sums[0][lane] + sums[1][lane]) + (sums[2][lane] + sums[3][lane]);
         // NaN is doubtful, too.
-        found[lane] = !(sum <= most * (least[lane] + RAISE));
+        let is_precise = sum <= most * (least[lane] + RAISE);
+        found[lane] = !is_precise;
     }
     found
 }
