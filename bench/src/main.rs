@@ -5,7 +5,8 @@
 //! numbers FOLDER NAME` prints what the work computes, so that it can see that both computed the
 //! same. `auscult-bench repeat NAME COUNT` does work on made-up inputs, for `bench/instructions.py`,
 //! `auscult-bench scaling references|clips COUNT` measures one size, for `bench/scaling.py`,
-//! `auscult-bench preset COUNT ROUNDS` what the preset `fast` costs, for `bench/presets.py`, and
+//! `auscult-bench preset COUNT ROUNDS` what the preset `fast` costs, and `auscult-bench growth fast|best COUNT
+//! fit|calibrate` what presets cost with growing memories, for `bench/presets.py`, and
 //! `auscult-bench fit FOLDER MODEL` and `auscult-bench score MODEL FILE` are whole programs.
 #![expect(clippy::print_stdout, reason = "the answers")]
 
@@ -44,11 +45,14 @@ fn main() -> Result<()> {
         ["fit", folder, model] => program::fit(Path::new(folder), Path::new(model)),
         ["score", model, path] => program::score(Path::new(model), Path::new(path)),
         ["preset", count, rounds] => presets::run(count.parse()?, rounds.parse()?),
+        ["growth", preset, count, how @ ("fit" | "calibrate")] => {
+            presets::growth(preset, count.parse()?, how == "calibrate")
+        }
         ["scaling", "references", count] => scaling::references(count.parse()?),
         ["scaling", "clips", count] => scaling::clips(count.parse()?),
         _ => bail!(
             "auscult-bench serve FOLDER | numbers FOLDER NAME | repeat NAME COUNT | \
-             preset COUNT ROUNDS | scaling WHAT COUNT | fit FOLDER MODEL | score MODEL FILE"
+             preset COUNT ROUNDS | growth fast|best COUNT fit|calibrate | scaling WHAT COUNT | fit FOLDER MODEL | score MODEL FILE"
         ),
     }
 }

@@ -1,28 +1,92 @@
-//! What the preset `fast` costs: from samples to a score, and fits of growing memories.
+//! What presets cost: `fast` from samples to a score, and both with growing memories.
 
 use std::{hint::black_box, time::Instant};
 
 use anyhow::Result;
 use auscult_core::{
-    BeamSettings, ClipSettings, ClipVectors, DensityExponent, FrontEnd, FrontEndSettings, Method,
-    Metric, Provenance, References,
-    features::{MemberFrontEnd, MemberOptions},
+    BandSettings, BeamSettings, ClipSettings, ClipVectors, DensityExponent, Extractor, FrontEnd,
+    FrontEndIdentity, FrontEndSettings, Method, Metric, Provenance, References, View,
+    features::{Axis, Level, MemberFrontEnd, MemberOptions},
 };
 use auscult_testing::{ClipRecipe, Machine};
 use std::sync::Arc;
 
-/// The members of `fast`, as `auscult::Preset` names them.
-fn front_end() -> Result<Arc<dyn FrontEnd>> {
+use crate::scaling::{cpu_seconds, peak_megabytes};
+
+/// As many numbers a clip as CED gives, in its bands, without the network: how loud each part of the
+/// clip is.
+#[derive(Debug)]
+struct EncoderStandIn(Axis);
+
+impl EncoderStandIn {
+    const NUMBERS: usize = 768;
+
+    fn new() -> Self {
+        let edges = (0..=Self::NUMBERS).map(|edge| edge as f64).collect();
+        Self(Axis::frequency(edges, Level::NaturalLogPower))
+    }
+}
+
+impl FrontEnd for EncoderStandIn {
+    fn identity(&self) -> FrontEndIdentity {
+        FrontEndIdentity::of("stand-in")
+    }
+
+    fn axis(&self) -> &Axis {
+        &self.0
+    }
+
+    fn views(&self) -> &'static [View] {
+        &[View::Mean]
+    }
+
+    fn default_bands(&self) -> BandSettings {
+        BandSettings::touching(192)
+    }
+
+    fn extractor(&self) -> Box<dyn Extractor> {
+        Box::new(StandInExtractor)
+    }
+}
+
+struct StandInExtractor;
+
+impl Extractor for StandInExtractor {
+    fn for_each_frame(
+        &mut self,
+        samples: &[f32],
+        sink: &mut dyn FnMut(&[f32]),
+    ) -> auscult_core::Result<()> {
+        let part = (samples.len() / EncoderStandIn::NUMBERS).max(1);
+        let parts = samples.chunks(part).take(EncoderStandIn::NUMBERS);
+        let mut numbers: Vec<f32> = parts
+            .map(|part| part.iter().map(|sample| sample * sample).sum::<f32>().sqrt())
+            .collect();
+        numbers.resize(EncoderStandIn::NUMBERS, 0.0);
+        sink(&numbers);
+        Ok(())
+    }
+}
+
+/// The members of `fast`, as `auscult::Preset` names them; for `best`, a stand-in for the encoder too.
+fn front_end(is_best: bool) -> Result<Arc<dyn FrontEnd>> {
     let length = ClipSettings::default().check()?;
     let member = |name, convention, metric, neighbours, exponent| -> Result<_> {
         let front_end = FrontEndSettings::named(name, convention)?.build(length)?;
         let views = front_end.views().to_vec();
         Ok((front_end, MemberOptions { views, bands: None, metric, neighbours, exponent }))
     };
-    Ok(MemberFrontEnd::stack(vec![
+    let exponent = DensityExponent::default();
+    let mut members = vec![
         member("log-mel", Some("dcase"), Metric::Cosine, 1, DensityExponent::Auto)?,
-        member("modulation", None, Metric::Scaled, 3, DensityExponent::default())?,
-    ])?)
+        member("modulation", None, Metric::Scaled, 3, exponent)?,
+    ];
+    if is_best {
+        let (views, metric) = (vec![View::Mean], Metric::Scaled);
+        let options = MemberOptions { views, bands: None, metric, neighbours: 3, exponent };
+        members.push((Arc::new(EncoderStandIn::new()), options));
+    }
+    Ok(MemberFrontEnd::stack(members)?)
 }
 
 /// References whose vectors vary like those of a few real clips.
@@ -62,7 +126,7 @@ fn median(mut times: Vec<f64>) -> f64 {
 /// Prints milliseconds: samples to score at `count` references, its parts, and the fits.
 #[expect(clippy::print_stdout, reason = "the answer")]
 pub(crate) fn run(count: usize, rounds: usize) -> Result<()> {
-    let front_end = front_end()?;
+    let front_end = front_end(false)?;
     let references = references(&*front_end, count)?;
     let beam = BeamSettings::paper(Method::AdaBeam, &*front_end).check(front_end.axis().len())?;
     let started = Instant::now();
@@ -94,6 +158,38 @@ pub(crate) fn run(count: usize, rounds: usize) -> Result<()> {
         median(whole),
         median(extract),
         median(compare)
+    );
+    Ok(())
+}
+
+/// Prints what a preset costs with `count` references: fitting (with calibration if it is asked for), and
+/// comparing one clip.
+#[expect(clippy::print_stdout, reason = "the answer")]
+pub(crate) fn growth(preset: &str, count: usize, calibrates: bool) -> Result<()> {
+    anyhow::ensure!(["fast", "best"].contains(&preset), "fast or best, not {preset}");
+    let front_end = front_end(preset == "best")?;
+    let references = references(&*front_end, count)?;
+    let beam = BeamSettings::paper(Method::AdaBeam, &*front_end).check(front_end.axis().len())?;
+    // By hand, so that vectors need no identity.
+    let mut clip = ClipVectors::zeros(front_end.views(), front_end.axis().len());
+    let samples = ClipRecipe { take: 99, ..ClipRecipe::new(Machine::Fan) }.render()?;
+    front_end.extractor().extract_into(&samples, &mut clip)?;
+    let (started, cpu) = (Instant::now(), cpu_seconds()?);
+    let fitted = if calibrates { beam.fit(references)? } else { beam.fit_for_scoring(references)? };
+    let (fit, cpu) = (started.elapsed().as_secs_f64(), cpu_seconds()? - cpu);
+    let mut score = fitted.new_score();
+    let mut times = Vec::new();
+    for _ in 0..50 {
+        let start = Instant::now();
+        fitted.score_into(&clip, &mut score)?;
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+        black_box(&score);
+    }
+    println!(
+        "{{\"preset\": \"{preset}\", \"references\": {count}, \"calibrated\": {calibrates}, \"fit_s\": {fit:.3}, \"fit_cpu_s\": {cpu:.2}, \
+         \"score_ms\": {:.4}, \"peak_mb\": {:.0}}}",
+        median(times),
+        peak_megabytes()?
     );
     Ok(())
 }

@@ -80,7 +80,7 @@ pub(crate) fn clips(count: usize) -> Result<()> {
 }
 
 /// The most memory this process ever held.
-fn peak_megabytes() -> Result<f64> {
+pub(crate) fn peak_megabytes() -> Result<f64> {
     let status = std::fs::read_to_string("/proc/self/status").context("needs Linux")?;
     let line = status.lines().find(|line| line.starts_with("VmHWM")).context("no VmHWM")?;
     let kilobytes: f64 = line.split_whitespace().nth(1).context("no number")?.parse()?;
@@ -89,7 +89,7 @@ fn peak_megabytes() -> Result<f64> {
 
 /// What all threads have worked so far: on a busy machine the clock says little. Linux counts in
 /// hundredths of a second.
-fn cpu_seconds() -> Result<f64> {
+pub(crate) fn cpu_seconds() -> Result<f64> {
     let stat = std::fs::read_to_string("/proc/self/stat").context("needs Linux")?;
     // After the name, which may hold spaces: state is field 0, user and system time 11 and 12.
     let fields = stat.rsplit_once(')').context("no name")?.1.split_whitespace();

@@ -92,7 +92,7 @@ pub(crate) struct LocalScales {
     whole: Vec<f64>,
     /// For each reference, the groups whose removal changes its scale.
     without: Lists<(usize, f64)>,
-    /// For each reference, the nearest others and their distances.
+    /// For each reference, the nearest others and their distances, ascending.
     nearest: Lists<(usize, f64)>,
 }
 
@@ -151,6 +151,17 @@ impl LocalScales {
             found.map(|&(_, distance)| distance)
         };
         find(from, to).or_else(|| find(to, from))
+    }
+
+    /// For each reference, the distance to its nearest other and that one's scale without it.
+    pub(crate) fn left_out_pairs(&self) -> Vec<(f64, f64)> {
+        let nearest = self.nearest.iter().enumerate();
+        nearest
+            .filter_map(|(index, nearest)| {
+                let &(other, distance) = nearest.first()?;
+                Some((distance, self.without(other, index)))
+            })
+            .collect()
     }
 
     /// Every scale to the power of `exponent`.
@@ -253,6 +264,9 @@ mod tests {
     impl PairwiseDistances for Line {
         fn len(&self) -> usize {
             self.0.len()
+        }
+        fn count_beyond(&self) -> usize {
+            0
         }
         fn lower_bounds<'a>(&'a self, index: usize, buffer: &'a mut RowBuffer) -> &'a [f32] {
             buffer.rows.clear();

@@ -9,6 +9,9 @@ use multiversion::multiversion;
 
 use crate::{Error, Result, names::named_choices, parallel};
 
+/// Vectors that are read at once: they come from far away.
+const AT_ONCE: usize = 4;
+
 /// How far apart two vectors are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
@@ -51,6 +54,19 @@ impl Metric {
             }),
             Self::Euclidean | Self::SquaredEuclidean | Self::Scaled => [1.0; N],
         }
+    }
+
+    /// The factor of every vector; all have the same length.
+    pub(crate) fn factors_of(self, vectors: &[&[f32]]) -> Vec<f64> {
+        let of = |(): &mut (), group: usize| {
+            let last = vectors.len() - 1;
+            let vector = |at: usize| vectors[(group * AT_ONCE + at).min(last)];
+            self.factors::<AT_ONCE>(std::array::from_fn(vector))
+        };
+        let factors = parallel::map(vectors.len().div_ceil(AT_ONCE), || (), of);
+        let mut factors = factors.into_flattened();
+        factors.truncate(vectors.len());
+        factors
     }
 
     /// The length of the difference vector that makes a distance.

@@ -11,7 +11,7 @@ use crate::{
     parallel,
     pooling::{ClipVectors, View},
     quality::ReferenceRecording,
-    scaled::ScaledMap,
+    scaled::{ScaledMap, unit_factors},
 };
 
 /// Where a reference came from.
@@ -277,7 +277,9 @@ impl References {
 pub(crate) struct BandMemory {
     band: Range<usize>,
     metric: Metric,
-    /// One a reference.
+    /// References that others are compared with.
+    len: usize,
+    /// One a reference, and one for each that is only compared with them.
     factors: Vec<f64>,
     /// Of the scaled distance only.
     mapped: Option<Mapped>,
@@ -291,8 +293,20 @@ struct Mapped {
     rows: Vec<f32>,
 }
 
-/// References that are read at once: they come from far away.
-const AT_ONCE: usize = 4;
+impl Mapped {
+    /// Maps every row; without a map, by one learnt from the first `len`.
+    fn new(rows: &[&[f32]], len: usize, map: Option<ScaledMap>) -> Self {
+        let width = rows.first().map_or(0, |row| row.len());
+        let factors = unit_factors(rows);
+        let map = map.unwrap_or_else(|| ScaledMap::of(width, &rows[..len], &factors));
+        let mut values = vec![0.0; rows.len() * width];
+        let places = values.chunks_exact_mut(width.max(1)).zip(rows.iter().zip(&factors));
+        parallel::for_each(places.collect(), |(mapped, (row, &factor))| {
+            map.apply(row, factor, mapped);
+        });
+        Self { map, rows: values }
+    }
+}
 
 impl BandMemory {
     /// Prepares one band of one view's matrix. A map is for the scaled distance; without one, it is
@@ -306,22 +320,17 @@ impl BandMemory {
     ) -> Self {
         let rows: Vec<&[f32]> =
             matrix.chunks_exact(axis_len).map(|row| &row[band.clone()]).collect();
-        let of = |(): &mut (), group: usize| {
-            let row = |at: usize| rows[(group * AT_ONCE + at).min(rows.len() - 1)];
-            metric.factors::<AT_ONCE>(std::array::from_fn(row))
-        };
-        let factors = parallel::map(rows.len().div_ceil(AT_ONCE), || (), of);
-        let mut factors = factors.into_flattened();
-        factors.truncate(rows.len());
-        let mapped = (metric == Metric::Scaled).then(|| {
-            let map = map.unwrap_or_else(|| ScaledMap::of(band.len(), rows.iter().copied()));
-            let mut values = Vec::with_capacity(rows.len() * band.len());
-            for row in &rows {
-                map.append(row, &mut values);
-            }
-            Mapped { map, rows: values }
-        });
-        Self { band, metric, factors, mapped }
+        let len = rows.len();
+        let mapped = (metric == Metric::Scaled).then(|| Mapped::new(&rows, len, map));
+        Self { factors: metric.factors_of(&rows), len, band, metric, mapped }
+    }
+
+    /// A memory of the first `len` rows for the scaled distance, by a map of its own; the other rows are
+    /// there to be compared with it. Of a view's matrix it needs nothing more.
+    pub(crate) fn of_part(len: usize, rows: &[&[f32]]) -> Self {
+        let (metric, band) = (Metric::Scaled, 0..rows.first().map_or(0, |row| row.len()));
+        let mapped = Some(Mapped::new(rows, len, None));
+        Self { factors: vec![1.0; rows.len()], len, band, metric, mapped }
     }
 
     /// The map of the scaled distance; `None` for the others.
@@ -343,7 +352,7 @@ impl BandMemory {
         work: impl Fn(&Copies<'_>) -> T + Sync + Send,
     ) -> Vec<T> {
         let reference = |index| self.reference(matrix, axis_len, index);
-        map_panels(self.width(), self.len(), spare, reference, work)
+        map_panels(self.width(), self.row_count(), spare, reference, work)
     }
 
     /// How many positions the band has.
@@ -355,7 +364,13 @@ impl BandMemory {
         self.metric
     }
 
+    /// How many references are in it.
     pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// How many there are with those that are only compared with it.
+    pub(crate) fn row_count(&self) -> usize {
         self.factors.len()
     }
 
@@ -370,8 +385,8 @@ impl BandMemory {
         let Some(mapped) = &self.mapped else {
             return Scaled { vector: band, factor: self.metric.factor(band) };
         };
-        buffer.clear();
-        mapped.map.append(band, buffer);
+        buffer.resize(band.len(), 0.0);
+        mapped.map.apply(band, Metric::UnitEuclidean.factor(band), buffer);
         Scaled { vector: buffer, factor: 1.0 }
     }
 

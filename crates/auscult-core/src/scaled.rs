@@ -5,6 +5,12 @@
 //! the squared Euclidean one of what comes out. The map is learnt from the references and belongs to
 //! the memory: another memory has another map.
 
+use std::ops::Range;
+
+use multiversion::multiversion;
+
+use crate::{distance::Metric, nearest::add_scaled, parallel};
+
 /// What the scaled distance does to a band before it is compared.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ScaledMap {
@@ -21,32 +27,19 @@ const SOFTENING: f64 = 0.5;
 const SMALLEST_VARIANCE: f64 = 1e-30;
 
 impl ScaledMap {
-    /// Learns the map of one band from the references' values in it.
+    /// Learns the map of one band from the references' values in it, each with its [`unit_factors`].
     ///
     /// References that do not differ at all leave nothing to scale by: the map only makes lengths 1.
-    pub(crate) fn of<'a>(width: usize, rows: impl Iterator<Item = &'a [f32]> + Clone) -> Self {
-        let count = rows.clone().count().max(1) as f64;
-        let mut centres = vec![0.0; width];
-        for row in rows.clone() {
-            let factor = unit_factor(row);
-            for (centre, &value) in centres.iter_mut().zip(row) {
-                *centre += f64::from(value) * factor;
-            }
-        }
-        for centre in &mut centres {
-            *centre /= count;
-        }
-        let mut variances = vec![0.0; width];
-        for row in rows {
-            let factor = unit_factor(row);
-            for ((variance, &value), centre) in variances.iter_mut().zip(row).zip(&centres) {
-                let offset = f64::from(value) * factor - centre;
-                *variance += offset * offset;
-            }
-        }
-        for variance in &mut variances {
-            *variance /= count;
-        }
+    pub(crate) fn of(width: usize, rows: &[&[f32]], factors: &[f64]) -> Self {
+        // Every dimension adds up on its own, in the order of the references: the same bits however
+        // dimensions are shared out.
+        let moments = parallel::map(
+            width.div_ceil(BLOCK),
+            || (),
+            |(), block| moments(rows, factors, block * BLOCK..width.min((block + 1) * BLOCK)),
+        );
+        let (centres, variances): (Vec<_>, Vec<_>) = moments.into_iter().unzip();
+        let (centres, variances) = (centres.concat(), variances.concat());
         let mean = variances.iter().sum::<f64>() / width.max(1) as f64;
         let weight = |variance: f64| {
             let softened = variance + SOFTENING * mean;
@@ -68,19 +61,55 @@ impl ScaledMap {
         (&self.centres, &self.weights)
     }
 
-    /// Appends the mapped form of a band to `mapped`.
-    pub(crate) fn append(&self, band: &[f32], mapped: &mut Vec<f32>) {
-        let factor = unit_factor(band);
-        let places = band.iter().zip(&self.centres).zip(&self.weights);
-        mapped.extend(places.map(|((&value, centre), weight)| {
-            ((f64::from(value) * factor - centre) * weight) as f32
-        }));
+    /// Writes the mapped form of a band, whose [`unit_factors`] is `factor`.
+    pub(crate) fn apply(&self, band: &[f32], factor: f64, mapped: &mut [f32]) {
+        apply(band, factor, &self.centres, &self.weights, mapped);
     }
 }
 
-/// 1 / |v|, 0 for a zero vector.
-fn unit_factor(vector: &[f32]) -> f64 {
-    crate::distance::Metric::UnitEuclidean.factor(vector)
+/// Dimensions whose moments are computed together: what is read of all references stays in a near
+/// cache for the second pass.
+const BLOCK: usize = 128;
+
+/// 1 / |v| of every vector, 0 for a zero vector.
+pub(crate) fn unit_factors(rows: &[&[f32]]) -> Vec<f64> {
+    Metric::UnitEuclidean.factors_of(rows)
+}
+
+/// Means and variances of some dimensions of the unit vectors.
+fn moments(rows: &[&[f32]], factors: &[f64], dimensions: Range<usize>) -> (Vec<f64>, Vec<f64>) {
+    let count = rows.len().max(1) as f64;
+    let mut centres = vec![0.0; dimensions.len()];
+    for (row, &factor) in rows.iter().zip(factors) {
+        add_scaled(&row[dimensions.clone()], factor, &mut centres);
+    }
+    for centre in &mut centres {
+        *centre /= count;
+    }
+    let mut variances = vec![0.0; dimensions.len()];
+    for (row, &factor) in rows.iter().zip(factors) {
+        add_squared_offsets(&row[dimensions.clone()], factor, &centres, &mut variances);
+    }
+    for variance in &mut variances {
+        *variance /= count;
+    }
+    (centres, variances)
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn add_squared_offsets(row: &[f32], factor: f64, centres: &[f64], sums: &mut [f64]) {
+    for ((sum, &value), centre) in sums.iter_mut().zip(row).zip(centres) {
+        let offset = f64::from(value) * factor - centre;
+        *sum += offset * offset;
+    }
+}
+
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn apply(band: &[f32], factor: f64, centres: &[f64], weights: &[f64], mapped: &mut [f32]) {
+    let places = mapped.iter_mut().zip(band).zip(centres).zip(weights);
+    for (((mapped, &value), centre), weight) in places {
+        *mapped = ((f64::from(value) * factor - centre) * weight) as f32;
+    }
 }
 
 #[cfg(test)]
@@ -88,15 +117,20 @@ mod tests {
     use super::*;
 
     fn mapped(map: &ScaledMap, band: &[f32]) -> Vec<f32> {
-        let mut out = Vec::new();
-        map.append(band, &mut out);
+        let mut out = vec![0.0; band.len()];
+        map.apply(band, unit_factors(&[band])[0], &mut out);
         out
+    }
+
+    fn map_of<const N: usize>(rows: &[[f32; N]]) -> ScaledMap {
+        let rows: Vec<&[f32]> = rows.iter().map(<[f32; N]>::as_slice).collect();
+        ScaledMap::of(N, &rows, &unit_factors(&rows))
     }
 
     #[test]
     fn every_dimension_is_divided_by_its_softened_spread() {
         let rows = [[3.0_f32, 4.0], [4.0, 3.0], [0.6, 0.8]];
-        let map = ScaledMap::of(2, rows.iter().map(<[f32; 2]>::as_slice));
+        let map = map_of(&rows);
         // Unit vectors (0.6, 0.8), (0.8, 0.6), (0.6, 0.8): both variances are 0.08 / 9.
         let variance: f64 = 0.08 / 9.0;
         let expected = 0.2 / (1.5 * variance).sqrt();
@@ -109,7 +143,7 @@ mod tests {
     #[test]
     fn what_never_varies_stays_finite() {
         let rows = [[0.0_f32, 0.0, 0.0], [0.0, 0.0, 0.0]];
-        let map = ScaledMap::of(3, rows.iter().map(<[f32; 3]>::as_slice));
+        let map = map_of(&rows);
         assert_eq!(mapped(&map, &[0.0; 3]), [0.0; 3]);
         assert_eq!(mapped(&map, &[0.0, 2.0, 0.0]), [0.0, 1.0, 0.0]);
     }

@@ -1,37 +1,22 @@
 //! Replays the committed fuzz corpora against the checks of the fuzz targets.
-#![expect(clippy::print_stdout, reason = "shown only when a check fails")]
 
 #[path = "../../../fuzz/src/checkpoint.rs"]
 pub mod checkpoint;
+#[path = "../../../fuzz/src/replay.rs"]
+mod replay;
 
 use std::{fs, path::Path};
 
 use auscult_encoders::Checkpoint;
 
-/// Runs `check` on every file of a corpus; the last file shown is the one it fails on.
-fn replay(target: &str, check: fn(&[u8])) {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(target);
-    let inputs = fs::read_dir(&folder).into_iter().flatten().flatten();
-    let mut paths: Vec<_> = inputs.map(|entry| entry.path()).collect();
-    paths.sort();
-    assert!(!paths.is_empty(), "{} holds no inputs", folder.display());
-    for path in paths {
-        println!("{}", path.display());
-        match fs::read(&path) {
-            Ok(bytes) => check(&bytes),
-            Err(error) => panic!("{error}"),
-        }
-    }
-}
-
 #[test]
 fn corpus_of_checkpoints_opens_or_is_refused() {
-    replay("checkpoint_file", checkpoint::file);
+    replay::replay("checkpoint_file", checkpoint::file);
 }
 
 #[test]
 fn corpus_of_pickles_opens_or_is_refused() {
-    replay("checkpoint_pickle", checkpoint::pickle);
+    replay::replay("checkpoint_pickle", checkpoint::pickle);
 }
 
 /// The fuzzer must reach the tensors: its first inputs are whole checkpoints.

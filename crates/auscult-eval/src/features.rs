@@ -193,7 +193,7 @@ impl Part {
 }
 
 /// Changes when the form of the files or what stands in them changes.
-const FORM: u32 = 4;
+const FORM: u32 = 5;
 
 /// Bytes of the checksum at the end of a file.
 const SUM_LEN: usize = 16;

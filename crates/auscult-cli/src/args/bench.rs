@@ -21,7 +21,7 @@ pub(crate) enum BenchCommand {
 }
 
 /// Where clips, labels and computed vectors are.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Data")]
 pub(crate) struct DataArguments {
     /// The folder of the data; several if parts lie in different places. Archives (.zip) are read
@@ -52,7 +52,7 @@ pub(crate) struct DataArguments {
     pub(crate) no_cache: bool,
 }
 
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(after_help = "\
 Examples:
   auscult bench eval --data ~/dcase2023 --dataset dcase2023 --split dev

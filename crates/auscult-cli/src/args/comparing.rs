@@ -9,7 +9,7 @@ use auscult::{
 use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
 
 /// How a clip is compared with the references: the options of the detector, as the library lists them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct ComparingArguments {
     pub(crate) method: Option<MethodName>,
     /// All others.

@@ -6,7 +6,7 @@ use auscult::encoders::{EncoderRequest, Precision};
 use clap::{Args, Subcommand};
 
 /// What is taken of an encoder's tokens.
-#[derive(Debug, Default, Args)]
+#[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Encoder (front ends ced, beats and eat)")]
 pub(crate) struct EncoderArguments {
     /// The layers whose tokens are taken, such as 8 or 4,8,12; more layers, longer vectors. 8 for

@@ -69,7 +69,7 @@ pub(crate) struct FitArguments {
 const AUTOENCODER: &str = "Autoencoder (the defaults are the DCASE baseline's)";
 
 /// How an autoencoder is trained.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = AUTOENCODER)]
 pub(crate) struct AutoencoderArguments {
     /// dcase (640-128-128-128-128-8 and back, 128 mel bins, the default) or mimii (320-64-64-8 and

@@ -132,7 +132,7 @@ impl VisitArguments {
 }
 
 /// How sound becomes vectors.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Front end")]
 pub(crate) struct FrontEndArguments {
     /// How sound becomes numbers: log-mel (energy in mel bands), modulation (how fast it beats), mfcc

@@ -3,20 +3,20 @@
 use std::sync::Arc;
 
 use auscult::{
-    BeamSettings, FrontEnd, FrontEndSpec, Preset,
+    BeamSettings, FrontEnd, FrontEndSpec, Preset, Sources,
     autoencoder::{SpectrogramFrontEnd, TrainingSettings},
     baselines::genrep::Standardisation,
     learn::few_steps,
 };
 use auscult_eval::{
-    datasets::{Dataset, Judging},
+    datasets::{ClipFile, Dataset, DatasetClip, Judging},
     systems::{BackEnd, SystemSettings},
 };
 use clap::ValueEnum;
 
 use super::{network, presets, unused::refuse};
 use crate::{
-    args::{AutoencoderArguments, BackEndName, EvalArguments},
+    args::{AutoencoderArguments, BackEndName, EvalArguments, SampleRate},
     context::Context,
     printer::count,
 };
@@ -33,7 +33,6 @@ pub(crate) fn refuse_unused(arguments: &EvalArguments, context: &Context) -> any
     let only_nearest = [("--leave-one-out", arguments.leave_one_out && !is_nearest)];
     refuse(&only_nearest, "is for --back-end nearest; leave it out, or choose that")?;
     let (front_end, comparing) = (&arguments.front_end, &arguments.comparing);
-    front_end.refuse_native()?;
     let method = [("--method", comparing.method.is_some())];
     let back_end = arguments.back_end;
     if back_end == BackEndName::Autoencoder {
@@ -58,6 +57,32 @@ pub(crate) fn refuse_unused(arguments: &EvalArguments, context: &Context) -> any
         name.unwrap_or_default()
     );
     refuse(method.iter().chain(&comparing.given()), &why)
+}
+
+/// Whether the rate is that of the data set's own recordings.
+pub(crate) fn wants_native_rate(arguments: &EvalArguments) -> bool {
+    arguments.front_end.sample_rate == Some(SampleRate::Native)
+}
+
+/// The same arguments with the rate of the data set's own recordings.
+pub(crate) fn at_native_rate(
+    arguments: &EvalArguments,
+    dataset: &Dataset,
+) -> anyhow::Result<EvalArguments> {
+    let groups = dataset.groups();
+    let clips = groups.iter().flat_map(|group| group.train.iter().chain(&group.test));
+    let path = |clip: &&DatasetClip| match &clip.file {
+        ClipFile::Plain(path) => Ok(path.clone()),
+        ClipFile::Archived { .. } => anyhow::bail!(
+            "--sample-rate native does not look into archives ({}); give --sample-rate HZ",
+            clip.file.label()
+        ),
+    };
+    let paths = clips.map(path).collect::<anyhow::Result<Vec<_>>>()?;
+    let rate = Sources::of(&paths)?.native_rate()?;
+    let mut resolved = arguments.clone();
+    resolved.front_end.sample_rate = Some(SampleRate::Hertz(rate));
+    Ok(resolved)
 }
 
 /// A preset says all of this itself.

@@ -54,8 +54,8 @@ impl FrontEndArguments {
         })
     }
 
-    /// Length and rate of clips of data sets, whose rate is never the native one: see
-    /// [`FrontEndArguments::refuse_native`].
+    /// Length and rate of clips of data sets, whose native rate was found before: see
+    /// [`super::evaluation::at_native_rate`].
     pub(crate) fn clip(&self) -> ClipSettings {
         let usual = ClipSettings::default();
         let sample_rate = match self.sample_rate {
@@ -63,16 +63,6 @@ impl FrontEndArguments {
             Some(SampleRate::Native) | None => usual.sample_rate,
         };
         ClipSettings { sample_rate, seconds: self.clip_seconds.unwrap_or(usual.seconds) }
-    }
-
-    /// Refuses the native rate.
-    pub(crate) fn refuse_native(&self) -> anyhow::Result<()> {
-        anyhow::ensure!(
-            self.sample_rate != Some(SampleRate::Native),
-            "--sample-rate native is for recordings of your own; the machines of a data set are compared at one \
-             rate: give --sample-rate HZ"
-        );
-        Ok(())
     }
 
     /// The channel, the first if none is given.

@@ -81,6 +81,27 @@ fn what_is_wrong_with_a_table_is_named_by_line() {
 }
 
 #[test]
+fn a_data_set_is_judged_at_its_own_rate() {
+    let sandbox = sandbox();
+    let manifest = (0..10).map(|at| {
+        let label = if at < 8 { "normal" } else { "anomaly" };
+        format!("sound/{at}.wav,{label}\n")
+    });
+    let manifest: String = manifest.collect();
+    sandbox.write("manifest.csv", format!("path,label\n{manifest}"));
+    let eval = |rate: &str| {
+        let line = format!(
+            "bench eval --data . --dataset folder --leave-one-out --preset fast --clip-seconds 1 --no-cache \
+             --sample-rate {rate} --json"
+        );
+        sandbox.run(&line).exits(0).stdout
+    };
+    let (native, given, other) = (eval("native"), eval("4000"), eval("8000"));
+    assert_eq!(native, given);
+    assert_ne!(native, other);
+}
+
+#[test]
 fn recordings_of_several_rates_need_one_to_be_chosen() {
     let sandbox = sandbox();
     let mut bytes = Vec::new();

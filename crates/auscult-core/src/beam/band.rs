@@ -62,10 +62,6 @@ impl FittedBand {
         &self.fit
     }
 
-    pub(super) fn set_typical(&mut self, typical: f64) {
-        self.fit.typical = typical;
-    }
-
     /// The mean value of the band itself.
     pub(super) fn level(&self, vector: &[f32]) -> f64 {
         mean(self.memory.values(vector))

@@ -9,6 +9,7 @@ use crate::{
     memory::BandMemory,
     nearest::{BandPairs, Buffers, DistancesFrom, Lists, PairwiseDistances, RowBuffer, Search},
     parallel,
+    scaled::ScaledMap,
 };
 
 use super::{BandRule, Beam, band::mean};
@@ -28,6 +29,16 @@ pub(crate) struct BandFit {
 
 /// The left-out score of each reference in one band; `None` where nothing else is in memory.
 pub(super) type LeftOutBand = Vec<Option<f64>>;
+
+/// One band fitted by a part of the references.
+pub(super) struct BandOfPart {
+    /// The map of the part, where distances have one.
+    pub(super) map: Option<ScaledMap>,
+    pub(super) fit: BandFit,
+    pub(super) left_out: LeftOutBand,
+    /// What it says about each reference beyond the part, not yet divided by the divisor.
+    pub(super) ratios: Vec<f64>,
+}
 
 impl Beam {
     /// Fits one band of one view.
@@ -63,41 +74,37 @@ impl Beam {
     /// map and exponent of all references.
     pub(super) fn fit_band_by_clips(
         &self,
-        band: &BandMemory,
-        matrix: &[f32],
+        distances: &dyn PairwiseDistances,
         rule: BandRule,
-        buffers: &Buffers,
-    ) -> (BandFit, LeftOutBand) {
-        let distances = BandPairs::new(band, matrix, self.layout.axis_len(), buffers);
+    ) -> BandOfPart {
         let clips = Groups::clips(distances.len());
-        let scales = LocalScales::compute(&distances, rule.neighbours, clips.members());
-        let exponent = exponent_of(rule, &distances, &scales);
-        let left_out = self.left_out(&distances, &scales, &clips, exponent);
+        let scales = LocalScales::compute(distances, rule.neighbours, clips.members());
+        let exponent = exponent_of(rule, &scales);
+        let left_out = self.left_out(distances, &scales, &clips, exponent);
         let needs_divisor = rule.neighbours > 0 && rule.exponent.needs_divisor();
         let divisor = if needs_divisor || self.divides_bands() { divisor(&left_out) } else { 1.0 };
         let left_out: LeftOutBand =
             left_out.into_iter().map(|score| Some(score? / divisor)).collect();
         let typical = median(left_out.iter().flatten().copied().collect());
-        (BandFit { scales: scales.into_whole(), exponent, divisor, typical }, left_out)
+        let ratios = self.ratios_beyond(distances, scales.whole(), exponent);
+        let fit = BandFit { scales: scales.into_whole(), exponent, divisor, typical };
+        BandOfPart { map: None, fit, left_out, ratios }
     }
 
-    /// Fits what clips are compared by: scales and exponent, without a unit for the band.
-    pub(super) fn fit_band_to_compare(
+    /// What a memory says about the references beyond it in one band, by its own scales and exponent,
+    /// without a unit for the band.
+    pub(super) fn compare_band(
         &self,
-        band: &BandMemory,
-        matrix: &[f32],
+        distances: &dyn PairwiseDistances,
         rule: BandRule,
-        buffers: &Buffers,
-    ) -> BandFit {
-        let distances = BandPairs::new(band, matrix, self.layout.axis_len(), buffers);
+    ) -> Vec<f64> {
         let clips = Groups::clips(distances.len());
-        let scales = LocalScales::compute(&distances, rule.neighbours, clips.members());
-        let exponent = exponent_of(rule, &distances, &scales);
-        BandFit { scales: scales.into_whole(), exponent, divisor: 1.0, typical: f64::NAN }
+        let scales = LocalScales::compute(distances, rule.neighbours, clips.members());
+        self.ratios_beyond(distances, scales.whole(), exponent_of(rule, &scales))
     }
 
     /// The exponent and divisor of a band, from single clips left out.
-    fn normalisation(&self, distances: &BandPairs<'_>, rule: BandRule) -> (f64, f64) {
+    fn normalisation(&self, distances: &dyn PairwiseDistances, rule: BandRule) -> (f64, f64) {
         if rule.neighbours == 0 {
             return (0.0, 1.0);
         }
@@ -106,7 +113,7 @@ impl Beam {
         }
         let clips = Groups::clips(distances.len());
         let scales = LocalScales::compute(distances, rule.neighbours, clips.members());
-        let exponent = exponent_of(rule, distances, &scales);
+        let exponent = exponent_of(rule, &scales);
         (exponent, divisor(&self.left_out(distances, &scales, &clips, exponent)))
     }
 
@@ -114,7 +121,7 @@ impl Beam {
     /// the local scales of the others.
     fn left_out(
         &self,
-        distances: &BandPairs<'_>,
+        distances: &dyn PairwiseDistances,
         scales: &LocalScales,
         groups: &Groups,
         exponent: f64,
@@ -123,11 +130,6 @@ impl Beam {
         let denominators = scales.raised(exponent);
         let of_group = Lists::new(groups.count(), members.iter().copied().zip(0..));
         let changed = denominators.by_group(groups.count());
-        let inverse = |scale: f64| match (DOWN / scale) as f32 {
-            inverse if inverse >= f32::MIN_POSITIVE => inverse,
-            // Numbers with fewer digits may have been rounded up.
-            _ => 0.0,
-        };
         let inverses: Vec<f32> = denominators.whole().iter().copied().map(inverse).collect();
         let scratch = || (RowBuffer::default(), Search::default(), inverses.clone(), Vec::new());
         let pieces = parallel::map_pieces(distances.len(), scratch, |scratch, references| {
@@ -172,14 +174,54 @@ impl Beam {
         });
         pieces.concat()
     }
+
+    /// Scores each reference beyond the memory against it, as [`super::band::FittedBand::score`] scores a
+    /// clip.
+    fn ratios_beyond(
+        &self,
+        distances: &dyn PairwiseDistances,
+        scales: &[f64],
+        exponent: f64,
+    ) -> Vec<f64> {
+        let denominators: Vec<f64> = scales.iter().map(|scale| scale.powf(exponent)).collect();
+        let inverses: Vec<f32> = denominators.iter().copied().map(inverse).collect();
+        let first = distances.len();
+        let scratch = || (RowBuffer::default(), Search::default(), vec![0.0; first]);
+        let of = |(buffer, search, ratios): &mut (_, Search, Vec<f32>), beyond: usize| {
+            let index = first + beyond;
+            let bounds = distances.lower_bounds(index, buffer);
+            let ratio = |other| distances.exact(index, other) / denominators[other];
+            let smallest = match self.settings.rule {
+                DensityRule::AtNearest => search
+                    .smallest(bounds, &DistancesFrom(distances, index), 1)
+                    .first()
+                    .map(|&(distance, other)| distance / denominators[other]),
+                DensityRule::MinimumRatio => {
+                    multiply(bounds, &inverses, ratios);
+                    search.smallest(ratios, &ratio, 1).first().map(|&(value, _)| value)
+                }
+            };
+            smallest.unwrap_or(f64::INFINITY)
+        };
+        parallel::map(distances.count_beyond(), scratch, of)
+    }
+}
+
+/// A little less than what multiplies a bound in the place of a division.
+fn inverse(scale: f64) -> f32 {
+    match (DOWN / scale) as f32 {
+        inverse if inverse >= f32::MIN_POSITIVE => inverse,
+        // Numbers with fewer digits may have been rounded up.
+        _ => 0.0,
+    }
 }
 
 /// The power of the local scale that divides in a band, by scales with single clips left out.
-fn exponent_of(rule: BandRule, distances: &BandPairs<'_>, scales: &LocalScales) -> f64 {
+fn exponent_of(rule: BandRule, scales: &LocalScales) -> f64 {
     match rule.exponent {
         _ if rule.neighbours == 0 => 0.0,
         DensityExponent::Fixed(exponent) => exponent,
-        DensityExponent::Auto => best_exponent(&left_out_pairs(distances, scales)),
+        DensityExponent::Auto => best_exponent(&scales.left_out_pairs()),
     }
 }
 
@@ -199,19 +241,6 @@ fn multiply(bounds: &[f32], inverses: &[f32], products: &mut [f32]) {
     for ((product, bound), inverse) in products.iter_mut().zip(bounds).zip(inverses) {
         *product = bound * inverse;
     }
-}
-
-/// For each reference, the distance to its nearest other and that one's scale without it.
-fn left_out_pairs(distances: &BandPairs<'_>, scales: &LocalScales) -> Vec<(f64, f64)> {
-    let scratch = || (RowBuffer::default(), Search::default());
-    parallel::map(distances.len(), scratch, |(buffer, search), index| {
-        let bounds = distances.lower_bounds(index, buffer);
-        let nearest = search.smallest(bounds, &DistancesFrom(distances, index), 1);
-        nearest.first().map(|&(distance, other)| (distance, scales.without(other, index)))
-    })
-    .into_iter()
-    .flatten()
-    .collect()
 }
 
 /// The middle value, 0 if there is none.

@@ -50,7 +50,7 @@ impl Beam {
         }
         parallel::within(|| {
             if self.needs_refits() {
-                self.fit_with_refits(&references, groups)
+                self.fit_with_refits(references, groups)
             } else {
                 self.fit_at_once(references, groups)
             }
@@ -64,7 +64,7 @@ impl Beam {
     /// As [`Beam::fit`].
     pub fn fit_for_scoring(&self, references: References) -> Result<FittedBeam> {
         if self.needs_refits() {
-            parallel::within(|| self.fit_standardised(&references))
+            parallel::within(|| self.fit_standardised(references))
         } else {
             self.fit(references)
         }
@@ -98,19 +98,11 @@ impl Beam {
         let views = self.prepare(references)?;
         let mut fitted_views = Vec::with_capacity(views.len());
         let mut left_out_views = Vec::with_capacity(views.len());
-        let (buffers, at_once) = (Buffers::default(), bands_at_once(references.len()));
+        let buffers = Buffers::default();
         for (view, memories) in views {
             let matrix = references.matrix(view).unwrap_or_default();
-            let fits: Vec<_> = (0..memories.len())
-                .step_by(at_once)
-                .flat_map(|first| {
-                    let bands = &memories[first..memories.len().min(first + at_once)];
-                    let fit = |(): &mut (), band: usize| {
-                        fit(&bands[band], matrix, first + band, &buffers)
-                    };
-                    parallel::map(bands.len(), || (), fit)
-                })
-                .collect();
+            let fit = |band: usize| fit(&memories[band], matrix, band, &buffers);
+            let fits = self.map_bands(references.len(), fit);
             let (bands, left_out): (Vec<_>, Vec<_>) = memories
                 .into_iter()
                 .zip(fits)
@@ -122,6 +114,21 @@ impl Beam {
             left_out_views.push(left_out);
         }
         Ok((fitted_views, left_out_views))
+    }
+
+    /// What `work` makes of each band, of no more at once than memory allows.
+    fn map_bands<T: Send>(
+        &self,
+        references: usize,
+        work: impl Fn(usize) -> T + Sync + Send,
+    ) -> Vec<T> {
+        let (bands, at_once) = (self.layout.bands().len(), bands_at_once(references));
+        let mut all = Vec::with_capacity(bands);
+        for first in (0..bands).step_by(at_once) {
+            let count = at_once.min(bands - first);
+            all.extend(parallel::map(count, || (), |(), at| work(first + at)));
+        }
+        all
     }
 
     /// The clip score of a left-out reference, `None` if nothing else is in memory.
@@ -191,6 +198,24 @@ impl Beam {
         references: &References,
         maps: &[ScaledMap],
     ) -> Result<Vec<(View, Vec<BandMemory>)>> {
+        self.check_references(references)?;
+        let bands = self.layout.bands();
+        let scaled: Vec<usize> = self.scaled_bands().collect();
+        let prepare = |(at, &view): (usize, &View)| {
+            let matrix = references.matrix(view).unwrap_or_default();
+            let memory = |(): &mut (), band: usize| {
+                let place = scaled.iter().position(|&scaled| scaled == band);
+                let map = place.and_then(|place| maps.get(at * scaled.len() + place)).cloned();
+                let metric = self.rule_of(band).metric;
+                BandMemory::new(matrix, self.layout.axis_len(), bands[band].clone(), metric, map)
+            };
+            (view, parallel::map(bands.len(), || (), memory))
+        };
+        Ok(self.settings.views.iter().enumerate().map(prepare).collect())
+    }
+
+    /// Refuses references that do not suit the settings.
+    fn check_references(&self, references: &References) -> Result<()> {
         if references.is_empty() {
             return Err(Error::NoReferences);
         }
@@ -198,21 +223,9 @@ impl Beam {
             let (got, expected) = (references.axis_len(), self.layout.axis_len());
             return Err(Error::VectorLength { what: "a reference", got, expected });
         }
-        let bands = self.layout.bands();
-        let scaled: Vec<usize> = self.scaled_bands().collect();
-        let prepare = |(at, &view): (usize, &View)| {
-            let needed = self.settings.views.len();
-            let got = references.views().len();
-            let matrix = references.matrix(view).ok_or(Error::Views { needed, got })?;
-            let memory = |(): &mut (), band: usize| {
-                let place = scaled.iter().position(|&scaled| scaled == band);
-                let map = place.and_then(|place| maps.get(at * scaled.len() + place)).cloned();
-                let metric = self.rule_of(band).metric;
-                BandMemory::new(matrix, self.layout.axis_len(), bands[band].clone(), metric, map)
-            };
-            Ok((view, parallel::map(bands.len(), || (), memory)))
-        };
-        self.settings.views.iter().enumerate().map(prepare).collect()
+        let (needed, got) = (self.settings.views.len(), references.views().len());
+        let has = |view: &View| references.matrix(*view).is_some();
+        if self.settings.views.iter().all(has) { Ok(()) } else { Err(Error::Views { needed, got }) }
     }
 
     /// The bands whose distance has a map.

@@ -230,8 +230,9 @@ fn copy_side_by_side(
     }
 }
 
+/// Adds a vector times its factor.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
-fn add_scaled(vector: &[f32], factor: f64, sums: &mut [f64]) {
+pub(crate) fn add_scaled(vector: &[f32], factor: f64, sums: &mut [f64]) {
     for (sum, &value) in sums.iter_mut().zip(vector) {
         *sum += f64::from(value) * factor;
     }

@@ -20,10 +20,10 @@ mod search;
 mod spare;
 
 pub(crate) use self::{
-    copies::{Copies, Line, PANEL, Row, map_panels},
+    copies::{Copies, Line, PANEL, Row, add_scaled, map_panels},
     lists::Lists,
     outline::{GROUP, GroupRows, Outline},
-    pairs::{BandPairs, DistancesFrom, PairwiseDistances, RowBuffer, bands_at_once},
+    pairs::{BandPairs, DistancesFrom, PairwiseDistances, PartOfPairs, RowBuffer, bands_at_once},
     search::Search,
     spare::{Buffers, Spare},
 };

@@ -3,6 +3,8 @@
 //! Fitting asks for every distance but decides by few: the bounds say which. They come from
 //! products of the centred copies, |a - b|^2 = |a|^2 + |b|^2 - 2 ab, panel by panel.
 
+use std::ops::Range;
+
 use auscult_kernels::{Isa, turn};
 use multiversion::multiversion;
 
@@ -15,13 +17,16 @@ use super::{
 };
 use crate::{Metric, memory::BandMemory, parallel};
 
-/// Distances among some references.
+/// Distances among some references, and from others to them.
 pub(crate) trait PairwiseDistances: Sync {
-    /// How many references there are.
+    /// How many references there are; from here on are those that are only compared with them.
     fn len(&self) -> usize;
 
-    /// No distance from reference `index` to another is below its place in the row; its own place
-    /// holds NaN.
+    /// How many are only compared with them.
+    fn count_beyond(&self) -> usize;
+
+    /// No distance from reference `index` to one that others are compared with is below its place in the
+    /// row; its own place holds NaN.
     fn lower_bounds<'a>(&'a self, index: usize, buffer: &'a mut RowBuffer) -> &'a [f32];
 
     /// The distance between two references.
@@ -51,6 +56,8 @@ impl<D: PairwiseDistances + ?Sized> Values for DistancesFrom<'_, D> {
 pub(crate) struct RowBuffer {
     panel: Option<usize>,
     pub(crate) rows: Vec<f32>,
+    /// What a part of the references has of a row.
+    part: Vec<f32>,
 }
 
 /// Up to this many references all bounds are kept (64 MB); beyond, they are computed whenever
@@ -97,6 +104,21 @@ impl<'a> BandPairs<'a> {
         Self::of(band, matrix, axis_len, Numbers::fastest(band.width()), buffers)
     }
 
+    /// Distances that are asked for by many parts of the references, in as many bands as `bands`.
+    pub(crate) fn shared(
+        band: &'a BandMemory,
+        matrix: &'a [f32],
+        axis_len: usize,
+        bands: usize,
+        buffers: &'a Buffers,
+    ) -> Self {
+        let mut pairs = Self::new(band, matrix, axis_len, buffers);
+        if pairs.kept.is_none() && band.len().pow(2) * bands <= MOST_KEPT.pow(2) {
+            pairs.kept = Some(pairs.all_bounds(buffers.bounds.lend()));
+        }
+        pairs
+    }
+
     fn of(
         band: &'a BandMemory,
         matrix: &'a [f32],
@@ -113,25 +135,26 @@ impl<'a> BandPairs<'a> {
         let mut pairs =
             Self { band, matrix, axis_len, metric, panels, factors, squares, radii, kept: None };
         let is_narrow = band.width() < NARROW;
-        if band.len() <= if is_narrow { MOST_KEPT_NARROW } else { MOST_KEPT } {
+        if band.row_count() <= if is_narrow { MOST_KEPT_NARROW } else { MOST_KEPT } {
             pairs.kept = Some(pairs.all_bounds(buffers.bounds.lend()));
         }
         pairs
     }
 
-    /// Every bound once, mirrored.
+    /// Every bound once, mirrored; none between two that are only compared with the memory.
     fn all_bounds(&self, mut all: Lent<'a, f32>) -> Lent<'a, f32> {
-        let stride = self.stride();
+        let (stride, memory) = (self.stride(), self.memory_panels());
         all.resize(stride * stride, 0.0);
-        let blocks = all.chunks_mut(BLOCK * PANEL * stride).enumerate().collect();
+        let rows = &mut all[..memory * PANEL * stride];
+        let blocks = rows.chunks_mut(BLOCK * PANEL * stride).enumerate().collect();
         parallel::for_each(blocks, |(block, rows): (usize, &mut [f32])| {
             // Panels before these see them in their own rows.
-            self.fill(block * BLOCK, |panel| panel - panel % 2, rows);
+            self.fill(block * BLOCK, |panel| panel - panel % 2, self.panels.len(), rows);
         });
         let mut turned = [[0.0; PANEL]; PANEL];
         for panel in 1..self.panels.len() {
             let (before, rows) = all.split_at_mut(panel * PANEL * stride);
-            for (other, before) in before.chunks_exact(PANEL * stride).enumerate() {
+            for (other, before) in before.chunks_exact(PANEL * stride).take(memory).enumerate() {
                 turn(Isa::best(), &before[panel * PANEL..], stride, &mut turned);
                 for (turned, row) in turned.iter().zip(rows.chunks_exact_mut(stride)) {
                     row[other * PANEL..][..PANEL].copy_from_slice(turned);
@@ -146,17 +169,22 @@ impl<'a> BandPairs<'a> {
         self.panels.len() * PANEL
     }
 
-    /// Bounds from the references of some panels, from `first` on, to those of all panels from
-    /// `start` of theirs on. There are zeros in `rows`.
-    fn fill(&self, first: usize, start: impl Fn(usize) -> usize, rows: &mut [f32]) {
-        let (count, stride) = (self.panels.len(), self.stride());
+    /// Panels that hold the memory, and perhaps the first of those that are compared with it.
+    fn memory_panels(&self) -> usize {
+        self.band.len().div_ceil(PANEL)
+    }
+
+    /// Bounds from the references of some panels, from `first` on, to those of the panels from `start`
+    /// of theirs on, up to `end`. There are zeros in `rows`.
+    fn fill(&self, first: usize, start: impl Fn(usize) -> usize, end: usize, rows: &mut [f32]) {
+        let stride = self.stride();
         let mut products = [[[0.0; PANEL]; 2]; PANEL];
         // In chunks of the width, so that a chunk of all panels stays in a near cache.
         for chunk in 0..self.panels[first].chunks() {
             for (panel, rows) in (first..).zip(rows.chunks_exact_mut(PANEL * stride)) {
-                for other in (start(panel)..count).step_by(2) {
+                for other in (start(panel)..end).step_by(2) {
                     // A last one without company is multiplied twice.
-                    let others = [other, (other + 1).min(count - 1)].map(|at| &self.panels[at]);
+                    let others = [other, (other + 1).min(end - 1)].map(|at| &self.panels[at]);
                     self.panels[panel].multiply(others, chunk, &mut products);
                     add(&products, other * PANEL, stride, rows);
                 }
@@ -166,9 +194,9 @@ impl<'a> BandPairs<'a> {
         for (panel, rows) in (first..).zip(rows.chunks_exact_mut(PANEL * stride)) {
             let (start, from) = (start(panel), &self.panels[panel]);
             let to = Others {
-                factors: self.factors[start..].as_flattened(),
-                squares: self.squares[start..].as_flattened(),
-                radii: self.radii[start..].as_flattened(),
+                factors: self.factors[start..end].as_flattened(),
+                squares: self.squares[start..end].as_flattened(),
+                radii: self.radii[start..end].as_flattened(),
             };
             for (lane, row) in rows.chunks_exact_mut(stride).enumerate() {
                 let from = (from.factors[lane], from.squares[lane], from.radii[lane]);
@@ -247,6 +275,10 @@ impl PairwiseDistances for BandPairs<'_> {
         self.band.len()
     }
 
+    fn count_beyond(&self) -> usize {
+        self.band.row_count() - self.band.len()
+    }
+
     fn lower_bounds<'a>(&'a self, index: usize, buffer: &'a mut RowBuffer) -> &'a [f32] {
         let (count, stride) = (self.band.len(), self.stride());
         if let Some(all) = &self.kept {
@@ -256,7 +288,7 @@ impl PairwiseDistances for BandPairs<'_> {
         if buffer.panel != Some(panel) {
             buffer.rows.clear();
             buffer.rows.resize(PANEL * stride, 0.0);
-            self.fill(panel, |_| 0, &mut buffer.rows);
+            self.fill(panel, |_| 0, self.memory_panels(), &mut buffer.rows);
             buffer.panel = Some(panel);
         }
         &buffer.rows[(index % PANEL) * stride..][..count]
@@ -268,6 +300,60 @@ impl PairwiseDistances for BandPairs<'_> {
 
     fn exact_both(&self, from: usize, to: [usize; 2]) -> [f64; 2] {
         self.band.distances(self.matrix, self.axis_len, from, to)
+    }
+}
+
+/// Distances within a part of the references, where they do not depend on the part.
+#[derive(Debug)]
+pub(crate) struct PartOfPairs<'a> {
+    whole: &'a BandPairs<'a>,
+    /// Where each is in the whole: the memory, then those that are compared with it.
+    places: &'a [usize],
+    /// Of the memory, what is side by side in the whole.
+    runs: Vec<Range<usize>>,
+    len: usize,
+}
+
+impl<'a> PartOfPairs<'a> {
+    /// The first `len` of `places` are the memory, in ascending order.
+    pub(crate) fn new(whole: &'a BandPairs<'a>, places: &'a [usize], len: usize) -> Self {
+        let mut runs: Vec<Range<usize>> = Vec::new();
+        for &place in &places[..len] {
+            match runs.last_mut() {
+                Some(run) if run.end == place => run.end += 1,
+                _ => runs.push(place..place + 1),
+            }
+        }
+        Self { whole, places, runs, len }
+    }
+}
+
+impl PairwiseDistances for PartOfPairs<'_> {
+    fn len(&self) -> usize {
+        self.len
+    }
+
+    fn count_beyond(&self) -> usize {
+        self.places.len() - self.len
+    }
+
+    fn lower_bounds<'a>(&'a self, index: usize, buffer: &'a mut RowBuffer) -> &'a [f32] {
+        let mut part = std::mem::take(&mut buffer.part);
+        part.clear();
+        let row = self.whole.lower_bounds(self.places[index], buffer);
+        for run in &self.runs {
+            part.extend_from_slice(&row[run.clone()]);
+        }
+        buffer.part = part;
+        &buffer.part
+    }
+
+    fn exact(&self, from: usize, to: usize) -> f64 {
+        self.whole.exact(self.places[from], self.places[to])
+    }
+
+    fn exact_both(&self, from: usize, to: [usize; 2]) -> [f64; 2] {
+        self.whole.exact_both(self.places[from], to.map(|to| self.places[to]))
     }
 }
 

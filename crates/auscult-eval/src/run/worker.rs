@@ -149,7 +149,7 @@ fn make_front_ends(
 }
 
 /// Changes when sections hold something else, so that those of an older program are made anew.
-const SECTION_FORM: u32 = 4;
+const SECTION_FORM: u32 = 5;
 
 struct Work<'a> {
     systems: Vec<SystemSettings>,

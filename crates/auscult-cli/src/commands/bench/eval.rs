@@ -29,6 +29,13 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context) -> anyhow::Resul
         auscult::check_result_target(path, &arguments.data.data)?;
     }
     options::refuse_unused(arguments, context)?;
+    let (data, judging) = (&arguments.data, options::judging(arguments));
+    let open = || opening::open(arguments.dataset, &data.data, data, &[], judging, context);
+    let early = options::wants_native_rate(arguments).then(&open).transpose()?;
+    let arguments = &match &early {
+        Some(dataset) => options::at_native_rate(arguments, dataset)?,
+        None => arguments.clone(),
+    };
     let (spec, short_clips) = options::spec(arguments)?;
     let front_end = options::front_end(arguments, &spec, context)?;
     let system = options::system(arguments, &spec, &*front_end, context)?;
@@ -36,8 +43,7 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context) -> anyhow::Resul
     if !compares && !front_end.members().is_empty() {
         return Err(several_front_ends(&system.front_end).into());
     }
-    let (data, judging) = (&arguments.data, options::judging(arguments));
-    let dataset = opening::open(arguments.dataset, &data.data, data, &[], judging, context)?;
+    let dataset = early.map_or_else(open, Ok)?;
     options::warn_of_few_steps(arguments, &dataset, &*front_end, context);
     let few_neighbours = too_many_neighbours(&dataset, std::slice::from_ref(&system));
     let notes: Vec<String> = short_clips.into_iter().chain(few_neighbours).collect();
