@@ -37,7 +37,7 @@ pub struct BandReason {
     /// The band's score.
     pub score: f64,
     /// The score over the median score of unseen normal clips in this band; `None` if that is 0
-    /// or unknown.
+    /// or unknown, or there are fewer than six references.
     pub times_normal: Option<f64>,
     /// The reference that is closest in this band; `None` where nothing is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,7 +120,7 @@ impl Explanation {
                     part: part_name(beam.member_of(band), axis, positions.clone()),
                     hertz: axis.hertz(positions.clone()),
                     score: score.value,
-                    times_normal,
+                    times_normal: times_normal.filter(|_| knows_normal(model)),
                     deviations: detector.deviations(band, times_normal),
                     reference: (score_of == ScoreOf::Distance)
                         .then(|| model.references().provenance()[score.reference].clone()),
@@ -358,6 +358,13 @@ fn part_name(member: Option<&MemberSettings>, axis: &Axis, positions: Range<usiz
     std::iter::once(label.as_str()).chain(own).collect::<Vec<_>>().join(" ")
 }
 
+/// Whether a model has references enough to say what is normal in a band: the middle of fewer distances between
+/// them is mostly chance, and a multiple of it says nothing.
+pub(crate) fn knows_normal(model: &Model) -> bool {
+    const FEWEST_REFERENCES: usize = 6;
+    model.references().len() >= FEWEST_REFERENCES
+}
+
 fn summarise(scored: &ScoredClip, bands: &[BandReason], score_of: ScoreOf) -> String {
     let verdict = match scored.verdict {
         Verdict::Normal => "The clip sounds normal",
@@ -403,7 +410,9 @@ fn show_reference(reference: &Provenance) -> String {
         text = format!("{text} at {:.1} s", reference.start_seconds);
     }
     if let Some(visit) = &reference.visit {
-        text = format!("{text} (of visit {visit})");
+        // Many visits are called visit_01.
+        let is_called_so = visit.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("visit"));
+        text = format!("{text} ({}{visit})", if is_called_so { "" } else { "visit " });
     }
     text
 }

@@ -11,7 +11,9 @@ use crate::{
     ClipCondition, ClipQuality, ClipVectors, Explanation, Model, Provenance, ScoreOf, ScoredClip,
     Verdict,
     alarm::AlarmState,
-    explain::{AUDIBLE_DECIBELS, Compared, HertzText, LevelDifference, ModulationDifference},
+    explain::{
+        AUDIBLE_DECIBELS, Compared, HertzText, LevelDifference, ModulationDifference, knows_normal,
+    },
     features::Axis,
     names::named_choices,
     quality::{RecordingKind, Remark, Standout, standout, third_octaves},
@@ -415,7 +417,7 @@ impl BandNames {
             None => write!(most, "{name}"),
         };
         let _ = write!(record.reason, "; {most} differs most");
-        if let Some(times) = times {
+        if let Some(times) = times.filter(|_| knows_normal(model)) {
             let measure = self.score_of.measure();
             let _ = write!(record.reason, ", {times:.1} times its normal {measure}");
             let _ = write!(most, " ({times:.1} x normal)");

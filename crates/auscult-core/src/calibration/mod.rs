@@ -4,6 +4,7 @@ mod change;
 mod conformal;
 mod effective;
 pub mod gamma;
+mod gumbel;
 mod promise;
 mod standing;
 pub mod tail;
