@@ -129,9 +129,10 @@ fn common_folder(places: &[PathBuf]) -> Option<PathBuf> {
 fn label_below<'a>(root: &Path, file: &'a Path) -> Option<(&'a Path, Label)> {
     let below = file.strip_prefix(root).ok()?;
     let folders: Vec<&Path> = below.ancestors().skip(1).collect();
-    folders.into_iter().rev().find_map(|folder| {
-        Some((folder, label_of_folder(&folder.file_name()?.to_string_lossy())?))
-    })
+    folders
+        .into_iter()
+        .rev()
+        .find_map(|folder| Some((folder, label_of_folder(&folder.file_name()?.to_string_lossy())?)))
 }
 
 /// The first part of a path that has several.
@@ -178,9 +179,8 @@ mod tests {
 
     #[test]
     fn what_all_places_lie_in_is_no_label() {
-        let common = |places: &[&str]| {
-            common_folder(&places.iter().map(PathBuf::from).collect::<Vec<_>>())
-        };
+        let common =
+            |places: &[&str]| common_folder(&places.iter().map(PathBuf::from).collect::<Vec<_>>());
         assert_eq!(common(&[]), None);
         assert_eq!(common(&["faulty/fan"]), Some("faulty/fan".into()));
         assert_eq!(common(&["fan/normal", "fan/abnormal/day1"]), Some("fan".into()));

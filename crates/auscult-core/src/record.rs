@@ -116,6 +116,8 @@ pub struct RecordPromise {
 pub struct SpectrumDifference {
     /// The closest normal clip.
     pub closest: Arc<str>,
+    /// Its place among the references of the model.
+    pub reference: usize,
     /// Edges of the bands, one more than there are bands.
     pub hertz: Arc<[f64]>,
     /// How much louder the clip is in each band, in dB; negative where it is quieter.
@@ -450,7 +452,7 @@ impl BandNames {
         decibels.clear();
         decibels.extend(spectrum.iter().zip(reference).map(|(clip, reference)| clip - reference));
         let (closest, hertz) = (Arc::clone(&self.references[nearest]), Arc::clone(&self.hertz));
-        Some(SpectrumDifference { closest, hertz, decibels })
+        Some(SpectrumDifference { closest, reference: nearest, hertz, decibels })
     }
 
     /// Writes what can be heard, the plainest first.

@@ -7,7 +7,7 @@
 //! changed (one each). The table says how many were called changed, in how many of those the right thing was named, and of faulty
 //! runs how many were silent: neither changed nor with a single anomalous clip.
 //!
-//! Expected before it was run with the Gumbel prediction (the one before it asked Student's t for 1 % where it stated 5 %):
+//! Expected before it was run with the Gumbel prediction and the test of spectra (the one before it asked Student's t for 1 % where it stated 5 %):
 //! - normal visits: at most 5 % from two visits on, which is what the program states. Ten visits share a calibration, so that
 //!   the count of 240 has an error of about 2 %; below 9 % would not contradict it, below 2 % would mean that the test gives power away;
 //! - gains, room, hum and low-pass: found in no fewer runs than before with five and ten visits (14 to 24 and 22 to 24 of

@@ -139,12 +139,17 @@ fn folders_that_can_only_be_labels_are_labels() {
             .flat_map(|folder| (0..6).map(move |take| format!("{folder}/{take}.wav")))
             .collect();
         let pattern = format!("{}/*/*.wav", normal.rsplit_once('/').unwrap().0);
-        for inputs in [pattern, "fan/**/*.wav".to_owned(), files.join(" "), format!("{normal} {faulty}")]
+        for inputs in
+            [pattern, "fan/**/*.wav".to_owned(), files.join(" "), format!("{normal} {faulty}")]
         {
             let ran = sandbox.run(&format!("fit --preset paper {inputs} -o fan.auscult --json"));
             let ran = ran.exits(0).says(&format!("leaving out {faulty}"));
             let facts = json(&ran.stdout);
-            assert_eq!((&facts["references"], &facts["visits"]), (&6.into(), &0.into()), "{inputs}");
+            assert_eq!(
+                (&facts["references"], &facts["visits"]),
+                (&6.into(), &0.into()),
+                "{inputs}"
+            );
         }
         let ran =
             sandbox.run("fit --preset paper fan -o fan.auscult --label-folders ignore --json");

@@ -33,8 +33,7 @@ pub(super) fn exceedance(known: &[f64], value: f64, count: f64) -> Option<f64> {
         return None;
     }
     let gamma = Gamma::new(number, 1.0).ok()?;
-    let quantile =
-        |step| gamma.inverse_cdf((f64::from(step) + 0.5) / f64::from(LOCATION_STEPS));
+    let quantile = |step| gamma.inverse_cdf((f64::from(step) + 0.5) / f64::from(LOCATION_STEPS));
     let quantiles: Vec<f64> = (0..LOCATION_STEPS).map(quantile).collect();
     let step = (SCALES.end / SCALES.start).ln() / f64::from(SCALE_STEPS);
     let at = |index: u32| {
@@ -43,13 +42,19 @@ pub(super) fn exceedance(known: &[f64], value: f64, count: f64) -> Option<f64> {
         // probability 1 - exp(-e^(location / scale) e^(-value / scale)). All from the lowest, so that nothing overflows.
         let rate: f64 = known.iter().map(|known| ((lowest - known) / scale).exp()).sum();
         let height = ((lowest - value) / scale).min(500.0).exp() / rate;
-        let above = quantiles.iter().map(|quantile| {
+        let median_above = |quantile: &f64| {
             let one = -(-quantile * height).exp_m1();
             beta_reg(f64::midpoint(count, 1.0), f64::midpoint(count, 1.0), one)
-        });
+        };
+        let above = if count == 1.0 {
+            // The mean over the gamma distribution is known for one draw.
+            -(-number * height.ln_1p()).exp_m1()
+        } else {
+            quantiles.iter().map(median_above).sum::<f64>() / quantiles.len() as f64
+        };
         let log_weight =
             (1.0 - number) * scale.ln() - number * ((mean - lowest) / scale + rate.ln());
-        (log_weight, above.sum::<f64>() / quantiles.len() as f64)
+        (log_weight, above)
     };
     let scales: Vec<(f64, f64)> = (0..=SCALE_STEPS).map(at).collect();
     let largest = scales.iter().fold(f64::NEG_INFINITY, |most, (weight, _)| most.max(*weight));

@@ -6,6 +6,7 @@ mod effective;
 pub mod gamma;
 mod gumbel;
 mod promise;
+mod spectra;
 mod standing;
 pub mod tail;
 
@@ -13,6 +14,7 @@ pub use self::{
     change::{CHANGE_LEVEL, Drift, NormalRuns, RunClip, RunJudgement},
     conformal::{Calibration, CalibrationClip},
     promise::{Confidence, FalseAlarmRate, Promise},
+    spectra::NormalSpectra,
     standing::{Lack, Missing, Standing},
 };
 use crate::names::named_choices;
