@@ -111,7 +111,7 @@ What differs, it says: $differs
 ## A moved microphone
 
 After maintenance the microphone hangs further away: less of the pump, more of the hall. Clip by clip that looks like a fault. All
-clips differ, and the same way; so the program says first that the recording or the machine has changed as a whole, and what to
+clips differ, and the same way; so the program says that the recording or the machine has changed as a whole, and what to
 look at before anybody opens the pump.
 
 TEXT

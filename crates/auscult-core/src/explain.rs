@@ -216,23 +216,30 @@ impl fmt::Display for ModulationDifference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { hertz, rate, times } = self;
         let hertz = HertzText(hertz);
-        let closest = "the closest normal clip";
+        let (beats, closest) = (times_a_second(*rate), "the closest normal clip");
         if *times > MOST_TIMES {
-            write!(formatter, "{hertz} now beats {rate:.0} times a second, not at all in {closest}")
+            write!(formatter, "{hertz} now beats {beats}, not at all in {closest}")
         } else if *times >= 1.0 {
-            write!(
-                formatter,
-                "{hertz} now beats {rate:.0} times a second, {times:.1} times more than in {closest}"
-            )
+            write!(formatter, "{hertz} now beats {beats}, {times:.1} times more than in {closest}")
         } else if *times < 1.0 / MOST_TIMES {
-            write!(formatter, "{hertz} no longer beats {rate:.0} times a second, as in {closest}")
+            write!(formatter, "{hertz} no longer beats {beats}, as in {closest}")
         } else {
             let less = 1.0 / times;
-            write!(
-                formatter,
-                "{hertz} beats {rate:.0} times a second, {less:.1} times less than in {closest}"
-            )
+            write!(formatter, "{hertz} beats {beats}, {less:.1} times less than in {closest}")
         }
+    }
+}
+
+/// How often something beats: `once a second`, `25 times a second`.
+///
+/// ```
+/// assert_eq!(auscult_core::explain::times_a_second(1.9), "twice a second");
+/// ```
+pub fn times_a_second(rate: f64) -> String {
+    match rate.round() {
+        1.0 => "once a second".to_owned(),
+        2.0 => "twice a second".to_owned(),
+        times => format!("{times:.0} times a second"),
     }
 }
 
