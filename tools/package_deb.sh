@@ -21,6 +21,10 @@ gzip -9 -n "$tree"/usr/share/man/man1/*.1
 install -D -m 644 "$files/completions/auscult.bash" "$tree/usr/share/bash-completion/completions/auscult"
 install -D -m 644 "$files/completions/_auscult" "$tree/usr/share/zsh/vendor-completions/_auscult"
 install -D -m 644 "$files/completions/auscult.fish" "$tree/usr/share/fish/vendor_completions.d/auscult.fish"
+for unit in tools/systemd/*.service tools/systemd/*.timer; do
+    install -D -m 644 "$unit" "$tree/usr/lib/systemd/system/$(basename "$unit")"
+done
+install -D -m 644 tools/systemd/machine.conf "$tree/usr/share/doc/auscult/examples/machine.conf"
 install -D -m 644 CHANGELOG.md "$tree/usr/share/doc/auscult/changelog"
 gzip -9 -n "$tree/usr/share/doc/auscult/changelog"
 {
@@ -63,7 +67,17 @@ inside synth --out /tmp/sounds --layout visits --machine pump --train 6 0 --test
 inside fit /tmp/sounds/pump/normal -o /tmp/pump.auscult --clip-seconds 2 >/dev/null 2>&1
 inside report /tmp/pump.auscult /tmp/sounds/pump/check -o /tmp/page.html >/dev/null 2>&1
 grep -q '<main data-state="' "$root/tmp/page.html"
-for file in usr/share/man/man1/auscult-fit.1.gz usr/share/bash-completion/completions/auscult; do
+for file in usr/share/man/man1/auscult-fit.1.gz usr/share/bash-completion/completions/auscult \
+    usr/lib/systemd/system/auscult-report@.timer; do
     [ -s "$root/$file" ] || { echo "package: $file is not in the package" >&2; exit 1; }
 done
+# What the unit runs, as it is written there.
+command="$(sed -n 's|^ExecStart=/usr/bin/auscult ||p' "$root/usr/lib/systemd/system/auscult-report@.service")"
+command="$(sed -e 's|${MODEL}|/tmp/pump.auscult|; s|$SOUND|/tmp/sounds/pump/check|; s|%S/auscult|/tmp|; s|%i|pump-7|g' <<<"$command")"
+read -r -a words <<<"$command"
+inside "${words[@]}" >/dev/null 2>&1
+grep -q '<title>pump-7' "$root/tmp/pump-7.html" || { echo "package: the unit's command writes no page" >&2; exit 1; }
+if command -v systemd-analyze >/dev/null; then
+    systemd-analyze verify --man=no --root="$root" "$root"/usr/lib/systemd/system/auscult-report@.timer
+fi
 printf 'package: %s, %s, works in an empty root\n' "$(basename "$package")" "$(du -h "$package" | cut -f 1)"

@@ -12,6 +12,8 @@ pub struct LabelFolder {
     pub path: PathBuf,
     /// What its name stands for.
     pub label: Label,
+    /// The visit of recordings right in it: the first folder between what was given and this one.
+    pub visit: Option<String>,
     /// How many recordings lie below it.
     pub files: usize,
 }
@@ -87,32 +89,58 @@ pub fn label_of_folder(name: &str) -> Option<Label> {
     label
 }
 
-/// Counts the sources of a folder by the first folder on the way to them whose name is a label.
+/// The folders with labels as names between what was given and the sources found there.
 ///
-/// For sources right in the given folder that is the given one itself, if it `is_visit`.
-pub(crate) fn count(
-    given: &Path,
-    is_visit: bool,
-    sources: &[Source],
-    found: &mut Vec<LabelFolder>,
-) {
+/// `places` are the folders that the inputs name: a folder itself, that of a file, and the part of a
+/// pattern without wildcards. What all of them lie in was chosen on purpose and says nothing; below
+/// it the outermost label counts. Empty unless at least one is named like an anomaly.
+pub(crate) fn find<'a>(
+    places: &[PathBuf],
+    sources: impl Iterator<Item = &'a Source>,
+) -> Vec<LabelFolder> {
+    let Some(root) = common_folder(places) else { return Vec::new() };
+    let mut found: Vec<LabelFolder> = Vec::new();
     for source in sources {
-        let Some(file) = source.location.path() else { continue };
-        let Ok(below) = file.strip_prefix(given) else { continue };
-        let label_of = |folder: &Path| label_of_folder(&folder.file_name()?.to_string_lossy());
-        let folders: Vec<&Path> = below.ancestors().skip(1).collect();
-        // From the outside to the inside; the last ancestor is nothing, which is the given folder itself.
-        let places =
-            folders.iter().rev().map(|folder| (given.join(folder), folder.as_os_str().is_empty()));
-        let found_label = places
-            .filter(|(_, is_given)| !is_given || (is_visit && folders.len() == 1))
-            .find_map(|(path, _)| Some((label_of(&path)?, path)));
-        let Some((label, path)) = found_label else { continue };
+        let Some((below, label)) = source.location.path().and_then(|path| label_below(&root, path))
+        else {
+            continue;
+        };
+        let path = root.join(below);
         match found.iter_mut().find(|folder| folder.path == path) {
             Some(folder) => folder.files += 1,
-            None => found.push(LabelFolder { path, label, files: 1 }),
+            None => {
+                found.push(LabelFolder { path, label, visit: first_of_several(below), files: 1 });
+            }
         }
     }
+    let is_any_anomalous = found.iter().any(|folder| folder.label == Label::Anomaly);
+    if is_any_anomalous { found } else { Vec::new() }
+}
+
+/// The innermost folder that all places lie in or are; `None` without places.
+fn common_folder(places: &[PathBuf]) -> Option<PathBuf> {
+    let (first, others) = places.split_first()?;
+    let is_common = |folder: &&Path| others.iter().all(|place| place.starts_with(folder));
+    // A relative and an absolute path have nothing in common, and nothing is where every path starts.
+    Some(first.ancestors().find(is_common).unwrap_or(Path::new("")).to_owned())
+}
+
+/// The outermost folder on the way from `root` to a file whose name is a label, as a path below `root`.
+fn label_below<'a>(root: &Path, file: &'a Path) -> Option<(&'a Path, Label)> {
+    let below = file.strip_prefix(root).ok()?;
+    let folders: Vec<&Path> = below.ancestors().skip(1).collect();
+    folders
+        .into_iter()
+        .rev()
+        .find_map(|folder| Some((folder, label_of_folder(&folder.file_name()?.to_string_lossy())?)))
+}
+
+/// The first part of a path that has several.
+pub(crate) fn first_of_several(path: &Path) -> Option<String> {
+    let mut parts = path.components();
+    let first = parts.next()?;
+    parts.next()?;
+    Some(first.as_os_str().to_string_lossy().into_owned())
 }
 
 #[cfg(test)]
@@ -147,6 +175,17 @@ mod tests {
         ] {
             assert_eq!(label_of_folder(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn what_all_places_lie_in_is_no_label() {
+        let common =
+            |places: &[&str]| common_folder(&places.iter().map(PathBuf::from).collect::<Vec<_>>());
+        assert_eq!(common(&[]), None);
+        assert_eq!(common(&["faulty/fan"]), Some("faulty/fan".into()));
+        assert_eq!(common(&["fan/normal", "fan/abnormal/day1"]), Some("fan".into()));
+        assert_eq!(common(&["normal", "abnormal"]), Some("".into()));
+        assert_eq!(common(&["/data/normal", "abnormal"]), Some("".into()));
     }
 
     #[test]

@@ -118,8 +118,8 @@ pub struct Expanded {
     pub problems: Vec<Error>,
     /// What else a user should know.
     pub notes: Vec<Note>,
-    /// Visits whose folders are named like labels, such as `normal` and `abnormal`; empty unless
-    /// at least one of them is named like an anomaly.
+    /// Folders named like labels, such as `normal` and `abnormal`, between what the inputs have in
+    /// common and the files; empty unless at least one of them is named like an anomaly.
     pub label_folders: Vec<LabelFolder>,
 }
 
@@ -140,23 +140,39 @@ pub fn expand(inputs: &[String]) -> Expanded {
 pub fn expand_with(inputs: &[String], samples: Option<&SampleColumn>) -> Expanded {
     let mut expanded = Expanded::default();
     let several = inputs.iter().filter(|input| Path::new(input).is_dir()).count() > 1;
+    let (mut places, mut listed) = (Vec::new(), Vec::new());
     for input in inputs {
         let before = expanded.sources.len();
         if let Err(problem) = expand_input(input, samples, &mut expanded) {
             expanded.problems.push(problem);
         }
-        if Path::new(input).is_dir() {
-            let found = &mut expanded.sources[before..];
-            label_folders::count(Path::new(input), several, found, &mut expanded.label_folders);
-            for source in found.iter_mut().filter(|_| several) {
+        let found = &mut expanded.sources[before..];
+        if several && Path::new(input).is_dir() {
+            for source in found.iter_mut() {
                 source.visit.get_or_insert_with(|| input.trim_end_matches(['/', '\\']).to_owned());
             }
         }
+        match place(input, samples) {
+            Some(place) => places.push(place),
+            None => listed.push(before..expanded.sources.len()),
+        }
     }
-    if !expanded.label_folders.iter().any(|folder| folder.label == Label::Anomaly) {
-        expanded.label_folders.clear();
-    }
+    let by_name = expanded.sources.iter().enumerate();
+    let by_name = by_name.filter(|(index, _)| !listed.iter().any(|rows| rows.contains(index)));
+    expanded.label_folders = label_folders::find(&places, by_name.map(|(_, source)| source));
     expanded
+}
+
+/// The folder that an input names; `None` for standard input, and for manifests, which have a column for labels.
+fn place(input: &str, samples: Samples<'_>) -> Option<PathBuf> {
+    let path = Path::new(input);
+    match Location::of_path(path, samples) {
+        _ if input == "-" => None,
+        _ if path.is_dir() => Some(path.to_owned()),
+        Location::File(_) if Format::of(path).is_some() => None,
+        _ if !path.exists() && is_pattern(input) => Some(fixed_part(input)),
+        _ => path.parent().map(Path::to_owned),
+    }
 }
 
 fn expand_input(input: &str, samples: Samples<'_>, expanded: &mut Expanded) -> Result<()> {
@@ -166,7 +182,7 @@ fn expand_input(input: &str, samples: Samples<'_>, expanded: &mut Expanded) -> R
     let path = Path::new(input);
     match fs::metadata(path) {
         Ok(_) => expand_path(path, samples, expanded),
-        Err(_) if input.contains(['*', '?', '[']) => expand_pattern(input, samples, expanded),
+        Err(_) if is_pattern(input) => expand_pattern(input, samples, expanded),
         Err(error) => Err(Error::from_io(path, error)),
     }
 }
@@ -245,10 +261,7 @@ fn expand_folder(folder: &Path, samples: Samples<'_>, expanded: &mut Expanded) -
 
 /// The first folder name below `folder` on the way to `path`.
 fn visit_below(folder: &Path, path: &Path) -> Option<String> {
-    let mut below = path.strip_prefix(folder).ok()?.components();
-    let first = below.next()?;
-    below.next()?;
-    Some(first.as_os_str().to_string_lossy().into_owned())
+    label_folders::first_of_several(path.strip_prefix(folder).ok()?)
 }
 
 fn expand_pattern(input: &str, samples: Samples<'_>, expanded: &mut Expanded) -> Result<()> {
@@ -282,9 +295,13 @@ fn expand_pattern(input: &str, samples: Samples<'_>, expanded: &mut Expanded) ->
     Ok(())
 }
 
+fn is_pattern(input: &str) -> bool {
+    input.contains(['*', '?', '['])
+}
+
 /// The leading folders of a pattern that hold no wildcard.
 fn fixed_part(pattern: &str) -> PathBuf {
-    let is_fixed = |part: &OsStr| !part.to_string_lossy().contains(['*', '?', '[']);
+    let is_fixed = |part: &OsStr| !is_pattern(&part.to_string_lossy());
     Path::new(pattern).components().take_while(|part| is_fixed(part.as_os_str())).collect()
 }
 
@@ -390,8 +407,20 @@ mod tests {
         let given = reported(&expand(&inputs));
         assert_eq!(
             given,
-            [(normal.clone(), Label::Normal, 1), (abnormal.clone(), Label::Anomaly, 1)]
+            [(normal.clone(), Label::Normal, 2), (abnormal.clone(), Label::Anomaly, 1)]
         );
+        let pattern = |name: &str| expand_one(&folder.path().join(name));
+        let patterns = ["*/*.wav", "**/*.wav", "*/", "[an]*"];
+        for found in patterns.map(pattern) {
+            let names: Vec<PathBuf> = reported(&found).into_iter().map(|(path, ..)| path).collect();
+            assert!(names.contains(&normal) && names.contains(&abnormal), "{names:?}");
+        }
+        assert!(reported(&pattern("abnormal/*.wav")).is_empty(), "named on purpose");
+        let files = ["normal/a.wav", "normal/deep/b.wav", "abnormal/c.wav"];
+        let files = files.map(|name| folder.path().join(name).to_str().unwrap().to_owned());
+        let both = [(normal.clone(), Label::Normal, 2), (abnormal.clone(), Label::Anomaly, 1)];
+        assert_eq!(reported(&expand(&files)), both, "as a shell makes of a pattern");
+        assert!(reported(&expand(&files[2..])).is_empty(), "named on purpose");
         fs::remove_dir_all(&abnormal).unwrap();
         assert!(!expand_one(folder.path()).label_folders.is_empty(), "the deeper one");
         fs::remove_dir_all(folder.path().join("monday")).unwrap();

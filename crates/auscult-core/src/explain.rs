@@ -37,7 +37,7 @@ pub struct BandReason {
     /// The band's score.
     pub score: f64,
     /// The score over the median score of unseen normal clips in this band; `None` if that is 0
-    /// or unknown.
+    /// or unknown, or there are fewer than six references.
     pub times_normal: Option<f64>,
     /// The reference that is closest in this band; `None` where nothing is compared.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,7 +120,7 @@ impl Explanation {
                     part: part_name(beam.member_of(band), axis, positions.clone()),
                     hertz: axis.hertz(positions.clone()),
                     score: score.value,
-                    times_normal,
+                    times_normal: times_normal.filter(|_| knows_normal(model)),
                     deviations: detector.deviations(band, times_normal),
                     reference: (score_of == ScoreOf::Distance)
                         .then(|| model.references().provenance()[score.reference].clone()),
@@ -216,23 +216,30 @@ impl fmt::Display for ModulationDifference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { hertz, rate, times } = self;
         let hertz = HertzText(hertz);
-        let closest = "the closest normal clip";
+        let (beats, closest) = (times_a_second(*rate), "the closest normal clip");
         if *times > MOST_TIMES {
-            write!(formatter, "{hertz} now beats {rate:.0} times a second, not at all in {closest}")
+            write!(formatter, "{hertz} now beats {beats}, not at all in {closest}")
         } else if *times >= 1.0 {
-            write!(
-                formatter,
-                "{hertz} now beats {rate:.0} times a second, {times:.1} times more than in {closest}"
-            )
+            write!(formatter, "{hertz} now beats {beats}, {times:.1} times more than in {closest}")
         } else if *times < 1.0 / MOST_TIMES {
-            write!(formatter, "{hertz} no longer beats {rate:.0} times a second, as in {closest}")
+            write!(formatter, "{hertz} no longer beats {beats}, as in {closest}")
         } else {
             let less = 1.0 / times;
-            write!(
-                formatter,
-                "{hertz} beats {rate:.0} times a second, {less:.1} times less than in {closest}"
-            )
+            write!(formatter, "{hertz} beats {beats}, {less:.1} times less than in {closest}")
         }
+    }
+}
+
+/// How often something beats: `once a second`, `25 times a second`.
+///
+/// ```
+/// assert_eq!(auscult_core::explain::times_a_second(1.9), "twice a second");
+/// ```
+pub fn times_a_second(rate: f64) -> String {
+    match rate.round() {
+        1.0 => "once a second".to_owned(),
+        2.0 => "twice a second".to_owned(),
+        times => format!("{times:.0} times a second"),
     }
 }
 
@@ -358,6 +365,13 @@ fn part_name(member: Option<&MemberSettings>, axis: &Axis, positions: Range<usiz
     std::iter::once(label.as_str()).chain(own).collect::<Vec<_>>().join(" ")
 }
 
+/// Whether a model has references enough to say what is normal in a band: the middle of fewer distances between
+/// them is mostly chance, and a multiple of it says nothing.
+pub(crate) fn knows_normal(model: &Model) -> bool {
+    const FEWEST_REFERENCES: usize = 6;
+    model.references().len() >= FEWEST_REFERENCES
+}
+
 fn summarise(scored: &ScoredClip, bands: &[BandReason], score_of: ScoreOf) -> String {
     let verdict = match scored.verdict {
         Verdict::Normal => "The clip sounds normal",
@@ -403,7 +417,9 @@ fn show_reference(reference: &Provenance) -> String {
         text = format!("{text} at {:.1} s", reference.start_seconds);
     }
     if let Some(visit) = &reference.visit {
-        text = format!("{text} (of visit {visit})");
+        // Many visits are called visit_01.
+        let is_called_so = visit.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("visit"));
+        text = format!("{text} ({}{visit})", if is_called_so { "" } else { "visit " });
     }
     text
 }

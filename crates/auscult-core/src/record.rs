@@ -11,7 +11,9 @@ use crate::{
     ClipCondition, ClipQuality, ClipVectors, Explanation, Model, Provenance, ScoreOf, ScoredClip,
     Verdict,
     alarm::AlarmState,
-    explain::{AUDIBLE_DECIBELS, Compared, HertzText, LevelDifference, ModulationDifference},
+    explain::{
+        AUDIBLE_DECIBELS, Compared, HertzText, LevelDifference, ModulationDifference, knows_normal,
+    },
     features::Axis,
     names::named_choices,
     quality::{RecordingKind, Remark, Standout, standout, third_octaves},
@@ -114,6 +116,8 @@ pub struct RecordPromise {
 pub struct SpectrumDifference {
     /// The closest normal clip.
     pub closest: Arc<str>,
+    /// Its place among the references of the model.
+    pub reference: usize,
     /// Edges of the bands, one more than there are bands.
     pub hertz: Arc<[f64]>,
     /// How much louder the clip is in each band, in dB; negative where it is quieter.
@@ -415,7 +419,7 @@ impl BandNames {
             None => write!(most, "{name}"),
         };
         let _ = write!(record.reason, "; {most} differs most");
-        if let Some(times) = times {
+        if let Some(times) = times.filter(|_| knows_normal(model)) {
             let measure = self.score_of.measure();
             let _ = write!(record.reason, ", {times:.1} times its normal {measure}");
             let _ = write!(most, " ({times:.1} x normal)");
@@ -448,7 +452,7 @@ impl BandNames {
         decibels.clear();
         decibels.extend(spectrum.iter().zip(reference).map(|(clip, reference)| clip - reference));
         let (closest, hertz) = (Arc::clone(&self.references[nearest]), Arc::clone(&self.hertz));
-        Some(SpectrumDifference { closest, hertz, decibels })
+        Some(SpectrumDifference { closest, reference: nearest, hertz, decibels })
     }
 
     /// Writes what can be heard, the plainest first.

@@ -3,7 +3,7 @@
 
 use std::{collections::BTreeMap, ops::ControlFlow};
 
-use auscult_core::{ClipCondition, ClipSettings};
+use auscult_core::{ClipCondition, ClipSettings, plural};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -85,7 +85,7 @@ fn digest(clips: &dyn LabelledClips, clip: usize) -> std::result::Result<blake3:
 pub(super) fn check(samples: &[f32]) -> std::result::Result<(), String> {
     let got = samples.len();
     if got < LEAST_SAMPLES {
-        return Err(format!("{got} samples; a patch needs {LEAST_SAMPLES} (0.16 s)"));
+        return Err(format!("{}; a patch needs {LEAST_SAMPLES} (0.16 s)", plural(got, "sample")));
     }
     let patch = ClipSettings { seconds: 0.16, ..ClipSettings::default() };
     let patch = patch.check().map_err(|error| error.to_string())?;

@@ -2,7 +2,7 @@
 
 use std::cmp::{Ordering, Reverse};
 
-use auscult::Verdict;
+use auscult::{Verdict, explain::times_a_second};
 
 use crate::{
     ReportClip,
@@ -95,7 +95,7 @@ impl Kind {
 pub(crate) fn what_differs(clip: &ReportClip<'_>) -> String {
     let reason = clip.explanation.as_ref().and_then(|explanation| explanation.bands.first());
     let beat = reason.and_then(|reason| reason.modulations.first()).map(|line| {
-        format!("{} beats {:.0} times a second", crate::text::hertz(&line.hertz), line.rate)
+        format!("{} beats {}", crate::text::hertz(&line.hertz), times_a_second(line.rate))
     });
     let mut words: Vec<String> = parts(clip).iter().take(2).map(Part::describe).collect();
     words.extend(beat);

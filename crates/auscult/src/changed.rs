@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, fmt};
 
 use auscult_core::{
     Basis, Calibration, ClipRecord,
-    calibration::{CHANGE_LEVEL, NormalRuns, RunClip, RunJudgement},
+    calibration::{CHANGE_LEVEL, NormalRuns, NormalSpectra, RunClip, RunJudgement},
     plural,
     quality::Remark,
 };
@@ -89,9 +89,18 @@ pub(crate) struct RunTally {
     mains_shares: Vec<f64>,
     mains_hertz: Option<f64>,
     remarks: BTreeMap<&'static str, (usize, Option<Remark>)>,
-    spectra: Vec<Vec<f32>>,
+    spectra: Vec<ClipSpectrum>,
     /// How often each member, or the band of a single front end, differs most.
     members: BTreeMap<String, usize>,
+}
+
+/// The spectrum of a clip, as a difference.
+#[derive(Debug, Clone)]
+struct ClipSpectrum {
+    domain: Option<String>,
+    /// The reference it differs from.
+    reference: usize,
+    decibels: Vec<f32>,
 }
 
 impl RunTally {
@@ -118,7 +127,9 @@ impl RunTally {
         if let Some(difference) = &record.difference
             && self.spectra.len() < MOST_SPECTRA
         {
-            self.spectra.push(difference.decibels.clone());
+            let (domain, reference) = (record.domain.clone(), difference.reference);
+            let decibels = difference.decibels.clone();
+            self.spectra.push(ClipSpectrum { domain, reference, decibels });
         }
         if let Some(most) = &record.differs_most {
             let member = most.split_once(" (").map_or(most.as_str(), |(name, _)| name);
@@ -130,7 +141,11 @@ impl RunTally {
     /// What the clips so far say as a whole; `None` if nothing has changed, or too little is known to tell.
     pub(crate) fn changed(&self, machine: &Machine) -> Option<Changed> {
         let judge = |domain: &Option<String>, calibration: &Calibration| -> Option<RunJudgement> {
-            Some(NormalRuns::of(calibration)?.judge(calibration, &self.domains[domain]))
+            let judgement = NormalRuns::of(calibration)?.judge(calibration, &self.domains[domain]);
+            Some(match judgement.basis {
+                Basis::Visits => judgement.and_spectra(self.spectrum_p_value(domain, machine)),
+                _ => judgement,
+            })
         };
         let judgements =
             self.domains.keys().filter_map(|domain| match machine.judge(domain.as_deref()) {
@@ -152,6 +167,25 @@ impl RunTally {
             what_differs: self.what_differs(machine),
             next_step: NEXT_STEP.to_owned(),
         })
+    }
+
+    /// How probable spectra like those of a domain's clips are, if visits are all that differs.
+    fn spectrum_p_value(&self, domain: &Option<String>, machine: &Machine) -> Option<f64> {
+        let provenance = machine.model().references().provenance();
+        let levels = |index: usize| Some(&provenance.get(index)?.recording.as_ref()?.spectrum_dbfs);
+        // A domain that the references do not know is judged by all of them, as its clips are.
+        let is_known = domain.is_some() && provenance.iter().any(|from| from.domain == *domain);
+        let references = provenance.iter().enumerate().filter_map(|(index, from)| {
+            let is_of_domain = !is_known || from.domain == *domain;
+            is_of_domain.then_some((from.visit.as_deref()?, levels(index)?.as_slice()))
+        });
+        let of_clip = |clip: &ClipSpectrum| -> Option<Vec<f32>> {
+            let pairs = clip.decibels.iter().zip(levels(clip.reference)?);
+            Some(pairs.map(|(difference, level)| difference + level).collect())
+        };
+        let clips = self.spectra.iter().filter(|clip| clip.domain == *domain);
+        let clips = clips.map(of_clip).collect::<Option<Vec<_>>>()?;
+        NormalSpectra::of(references)?.p_value(&clips)
     }
 
     fn what_differs(&self, machine: &Machine) -> Vec<WhatDiffers> {
@@ -214,9 +248,11 @@ impl RunTally {
 
     /// Where the spectrum differs most in the middle of all clips; beyond the level, if that is named already.
     fn band(&self, machine: &Machine, is_level_named: bool) -> Option<String> {
-        let bands = self.spectra.first()?.len();
+        let bands = self.spectra.first()?.decibels.len();
         let of_band = |band: usize| {
-            median(self.spectra.iter().filter_map(|it| it.get(band).copied()).map(f64::from))
+            median(
+                self.spectra.iter().filter_map(|it| it.decibels.get(band).copied()).map(f64::from),
+            )
         };
         let medians: Vec<f64> = (0..bands).map(of_band).collect::<Option<_>>()?;
         let overall = if is_level_named { median(medians.iter().copied())? } else { 0.0 };

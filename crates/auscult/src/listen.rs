@@ -8,7 +8,7 @@ use std::{
 
 use auscult_audio::{ChannelRule, Extent, RecordedAt, Source};
 use auscult_core::{
-    ClipRecord, Control, Event,
+    ClipCondition, ClipRecord, Control, Event,
     alarm::{AlarmMachine, AlarmState, Observation},
     memory,
     record::{ClipTime, TimeOrigin},
@@ -189,6 +189,8 @@ impl Iterator for Listening<'_> {
         }
         loop {
             match self.clips.next() {
+                // What is left of a damaged file is short because of the damage, which is told next.
+                Some(Piece::Clip(clip)) if is_scrap(&clip) => {}
                 Some(Piece::Clip(clip)) => return Some(Ok(self.complete(clip))),
                 Some(Piece::End(end)) => {
                     if let Some(error) = self.end(end) {
@@ -204,6 +206,12 @@ impl Iterator for Listening<'_> {
             }
         }
     }
+}
+
+/// Whether a piece before damage is too short to be scored.
+fn is_scrap(clip: &ReadClip<(ClipRecord, u128)>) -> bool {
+    let is_short = matches!(clip.condition, ClipCondition::TooShort { .. });
+    clip.extent == Extent::CutByDamage && is_short
 }
 
 /// What standard input is called: nobody knows when it ends.

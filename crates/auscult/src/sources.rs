@@ -293,16 +293,20 @@ const LONGEST_CLIP: f64 = 10.0;
 /// Recorders cut a little early or late: lengths that differ by less are the same.
 const SAME_LENGTH: f64 = 0.98;
 
-/// Labels a recording below the folder; the visit is then the folder below that, if there is one.
+/// Labels a recording below the folder; the visit is then the folder below that, if there is one, or above it.
 fn label_by_folder(source: &mut Source, folder: &LabelFolder) {
     let Some(path) = source.location.path() else { return };
     let Ok(below) = path.strip_prefix(&folder.path) else { return };
     source.truth.get_or_insert(Ok(folder.label));
-    let name = folder.path.file_name().map(|name| name.to_string_lossy().into_owned());
-    if source.visit == name {
+    let name = folder.path.file_name().map(|name| name.to_string_lossy());
+    let is_this = |visit: &String| {
+        Some(visit.as_str()) == name.as_deref() || Path::new(visit) == folder.path.as_path()
+    };
+    if source.visit.as_ref().is_some_and(is_this) {
         let mut parts = below.components();
         let first = parts.next().filter(|_| parts.next().is_some());
-        source.visit = first.map(|part| part.as_os_str().to_string_lossy().into_owned());
+        let first = first.map(|part| part.as_os_str().to_string_lossy().into_owned());
+        source.visit = first.or_else(|| folder.visit.clone());
     }
 }
 

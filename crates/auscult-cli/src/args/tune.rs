@@ -48,8 +48,8 @@ pub(crate) struct TuneArguments {
 
     /// Try these front ends too: encoders such as ced, or ced:layer-6 for another layer. log-mel,
     /// mfcc and lpc are always tried.
-    #[arg(long, value_name = "NAME", value_delimiter = ',', help_heading = None)]
-    pub(crate) front_end: Vec<String>,
+    #[arg(long, value_name = "NAME", help_heading = None)]
+    pub(crate) front_end: Vec<FrontEndNames>,
 
     /// Use at most this many normal clips, spread evenly over the visits, and half as many of other
     /// machines.
@@ -88,6 +88,27 @@ pub(crate) struct TuneArguments {
     /// Print the whole ranking as JSON.
     #[arg(long, help_heading = None)]
     pub(crate) json: bool,
+}
+
+/// Names of front ends with commas between them; commas in parentheses are part of a name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FrontEndNames(pub(crate) Vec<String>);
+
+impl FromStr for FrontEndNames {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let mut depth = 0_usize;
+        let is_between = |character: char| {
+            match character {
+                '(' => depth += 1,
+                ')' => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            character == ',' && depth == 0
+        };
+        Ok(Self(text.split(is_between).map(str::to_owned).collect()))
+    }
 }
 
 /// When a study has tried enough.
@@ -132,6 +153,14 @@ impl FromStr for Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn front_ends_are_told_apart_by_the_commas_outside_parentheses() {
+        let names = |text: &str| text.parse::<FrontEndNames>().unwrap().0;
+        assert_eq!(names("ced,beats"), ["ced", "beats"]);
+        let one = "ced(neighbours=1,exponent=auto)";
+        assert_eq!(names(&format!("{one},ced:layer-6")), [one, "ced:layer-6"]);
+    }
 
     #[test]
     fn a_budget_is_a_time_or_a_number() {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use auscult::{
     Basis, ClipSettings, Error, FrontEndSpec, Preset, Sources,
-    tuning::{Resumption, Search, StateFile, Tune, TuneBudget, TunedSettings},
+    tuning::{Candidate, Resumption, Search, StateFile, Tune, TuneBudget, TunedSettings},
 };
 use serde_json::json;
 
@@ -14,7 +14,7 @@ use crate::{
     context::Context,
     options::{front_end::rules, learning, settings_file},
     printer::count,
-    tables::ranking,
+    tables::ranking::{self, DefaultPreset},
 };
 
 pub(crate) fn run(arguments: &TuneArguments, context: &Context) -> anyhow::Result<Outcome> {
@@ -38,6 +38,12 @@ pub(crate) fn run(arguments: &TuneArguments, context: &Context) -> anyhow::Resul
         auscult::files::write_atomically(&arguments.output, settings.to_json()?.as_bytes())?;
     }
     let all = search.candidates().len();
+    let has_default = |candidate: &Candidate| candidate.preset == Some(Preset::default());
+    let default = match ranking.default_candidate() {
+        Some(_) => DefaultPreset::Tried,
+        None if search.candidates().iter().any(has_default) => DefaultPreset::NotReached,
+        None => DefaultPreset::LeftOut,
+    };
     if arguments.json {
         let groups = search.study().groups();
         let whole = json!({
@@ -54,7 +60,7 @@ pub(crate) fn run(arguments: &TuneArguments, context: &Context) -> anyhow::Resul
         printer.line(serde_json::to_string_pretty(&whole)?)?;
     } else {
         let written = is_finished.then_some(&*arguments.output);
-        printer.text(&ranking::describe(&ranking, all, written))?;
+        printer.text(&ranking::describe(&ranking, all, default, written))?;
     }
     if !is_finished {
         printer.problem(format!(
@@ -88,7 +94,7 @@ fn search(
             [] => Preset::ALL.to_vec(),
             given => given.to_vec(),
         },
-        encoders: arguments.front_end.iter().map(encoder).collect(),
+        encoders: arguments.front_end.iter().flat_map(|names| &names.0).map(encoder).collect(),
         front_ends: context.front_ends.clone(),
         max_clips: arguments.max_clips.into(),
         seed: arguments.seed,

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use auscult::{
-    FrontEndIdentity, Model, PresetOfModel, ScoreOf,
+    BandSettings, FrontEndIdentity, Model, PresetOfModel, ScoreOf,
     alarm::AlarmSettings,
     beam::Standardise,
     features::{Axis, MemberSettings},
@@ -200,22 +200,46 @@ fn members(model: &Model) -> Vec<MemberSpec> {
         let identity = identities
             .iter()
             .find(|identity| identity.name == member.name || identity.to_string() == member.name);
-        let convention = identity.and_then(|one| one.settings.get("convention")?.as_str());
+        let convention = identity.and_then(|one| convention(one, &identities));
         let options = member.metric.is_some().then(|| OwnOptions {
             views: Some(member.views.clone()),
-            bands: Some(BandsText(member.bands)),
+            bands: Some(BandsText(bands_within(member))),
             metric: member.metric,
             neighbours: member.neighbours,
             exponent: member.exponent.map(ExponentText),
         });
         MemberSpec {
             front_end: identity.map_or_else(|| member.name.clone(), |one| one.name.clone()),
-            convention: convention.map(str::to_owned),
+            convention,
             normalisation: member.normalisation,
             options,
         }
     };
     members.iter().map(member).collect()
+}
+
+/// The convention of a member as `--front-end` takes it; the layer of an encoder where another member takes another.
+fn convention(identity: &FrontEndIdentity, all: &[FrontEndIdentity]) -> Option<String> {
+    if let Some(convention) = identity.settings.get("convention") {
+        return convention.as_str().map(str::to_owned);
+    }
+    let layers = identity.settings.get("layers")?;
+    let differs = |other: &FrontEndIdentity| {
+        other.name == identity.name && other.settings.get("layers") != Some(layers)
+    };
+    match layers.as_array()?.as_slice() {
+        [layer] if all.iter().any(differs) => Some(format!("layer-{layer}")),
+        _ => None,
+    }
+}
+
+/// How a member is cut: a width beyond its axis is the whole of it.
+fn bands_within(member: &MemberSettings) -> BandSettings {
+    let axis = member.positions / member.views.len().max(1);
+    match member.bands {
+        BandSettings::Windows { width, .. } if width >= axis => BandSettings::Whole,
+        bands => bands,
+    }
 }
 
 /// What is taken of an encoder, and which one it is; `None` for other front ends.

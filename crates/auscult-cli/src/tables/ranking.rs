@@ -9,9 +9,25 @@ use auscult::{
 
 use super::{Align, Table};
 
+/// What became of the preset that is the default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DefaultPreset {
+    /// It is in the ranking.
+    Tried,
+    /// The budget ended before it.
+    NotReached,
+    /// `--preset` names others.
+    LeftOut,
+}
+
 /// The table and what it means; `written` is the settings file.
-pub(crate) fn describe(ranking: &Ranking, in_all: usize, written: Option<&Path>) -> String {
-    table(ranking).render() + &meaning(ranking, in_all, written)
+pub(crate) fn describe(
+    ranking: &Ranking,
+    in_all: usize,
+    default: DefaultPreset,
+    written: Option<&Path>,
+) -> String {
+    table(ranking).render() + &meaning(ranking, in_all, default, written)
 }
 
 /// More rows are for programs.
@@ -50,7 +66,12 @@ fn table(ranking: &Ranking) -> Table {
 }
 
 /// What the table means.
-fn meaning(ranking: &Ranking, in_all: usize, written: Option<&Path>) -> String {
+fn meaning(
+    ranking: &Ranking,
+    in_all: usize,
+    default: DefaultPreset,
+    written: Option<&Path>,
+) -> String {
     let tried = ranking.candidates.len();
     let alike = ranking.like_the_best();
     let mut text = format!(
@@ -77,11 +98,13 @@ fn meaning(ranking: &Ranking, in_all: usize, written: Option<&Path>) -> String {
         None => format!("chosen      {candidate}\n"),
     };
     text.push_str(&choice);
-    if against_default.is_none() {
-        let default = Preset::default();
-        let line = format!(
-            "missing     preset {default}, the default, was not tried: use it, or allow more\n"
-        );
+    let missing = match default {
+        DefaultPreset::Tried => None,
+        DefaultPreset::NotReached => Some("was not tried: use it, or allow more"),
+        DefaultPreset::LeftOut => Some("was left out by --preset: name it too to compare"),
+    };
+    if let Some(missing) = missing {
+        let line = format!("missing     preset {}, the default, {missing}\n", Preset::default());
         text.push_str(&line);
     }
     if 2 * tried < in_all {

@@ -211,6 +211,18 @@ fn adding_unusable_recordings_leaves_the_model_as_it_was() {
 }
 
 #[test]
+fn inspect_shows_members_as_they_are_cut_and_which_layers_they_take() {
+    let sandbox = Sandbox::with_recordings();
+    let members = "ced(convention=layer-6,bands=9999)+ced(convention=layer-8)";
+    sandbox
+        .run(&format!("fit normal -o m.auscult --clip-seconds 1 --front-end {members}"))
+        .exits(0);
+    let text = sandbox.run("inspect m.auscult").exits(0).stdout;
+    assert!(text.contains("ced(convention=layer-6,views=mean,bands=whole,"), "{text}");
+    assert!(text.contains("ced(convention=layer-8,views=mean,bands=192,"), "{text}");
+}
+
+#[test]
 fn inspect_tells_the_version_of_the_file_and_not_of_the_program() {
     let sandbox = Sandbox::with_recordings();
     for storage in ["f32", "f16", "int8"] {

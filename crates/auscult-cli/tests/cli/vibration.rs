@@ -56,6 +56,13 @@ fn tables_are_recordings_at_their_own_rate() {
     let score = |text: &str| rows(text)[0][2].parse::<f64>().unwrap();
     assert!((score(&of_text.stdout) - score(&of_sound.stdout)).abs() < 0.01, "{of_sound:?}");
     sandbox.run(&format!("report model.auscult text/3.csv {column} -o page.html")).exits(0);
+    // A row in the middle that is no number: that is said, and not that the file is short.
+    let mut broken = csv(&acceleration(3)[..100]);
+    broken.push_str("0;oops\r\n");
+    sandbox.write("broken.csv", broken + &csv(&acceleration(3)));
+    let ran = sandbox.run(&format!("score model.auscult broken.csv {column}")).exits(2);
+    let ran = ran.says("broken.csv:102: \"oops\" is not a number");
+    assert!(!(ran.stdout.clone() + &ran.stderr).contains("short"), "{ran:#?}");
     sandbox.run(&format!("model add model.auscult text/3.csv {column}")).exits(0);
     let features = format!("features text {column} --front-end modulation {OPTIONS} --csv");
     assert_eq!(rows(&sandbox.run(&features).exits(0).stdout).len(), 10);

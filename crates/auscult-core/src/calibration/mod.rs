@@ -4,7 +4,9 @@ mod change;
 mod conformal;
 mod effective;
 pub mod gamma;
+mod gumbel;
 mod promise;
+mod spectra;
 mod standing;
 pub mod tail;
 
@@ -12,6 +14,7 @@ pub use self::{
     change::{CHANGE_LEVEL, Drift, NormalRuns, RunClip, RunJudgement},
     conformal::{Calibration, CalibrationClip},
     promise::{Confidence, FalseAlarmRate, Promise},
+    spectra::NormalSpectra,
     standing::{Lack, Missing, Standing},
 };
 use crate::names::named_choices;

@@ -46,6 +46,8 @@ pub struct Lack {
     pub groups: usize,
     /// What is missing.
     pub missing: Missing,
+    /// Whether any rate could be promised with these: visits were left out, or somebody vouches for what was.
+    pub is_vouched_for: bool,
 }
 
 /// What is missing for a promise.
@@ -69,7 +71,8 @@ impl Standing {
         let is_vouched_for = basis == Basis::Visits || scheme.is_chosen();
         let (clips, effective) = (calibration.scores().len(), calibration.effective_count());
         let groups = calibration.group_count();
-        let lack = |missing| Lack { promise, clips, effective, basis, groups, missing };
+        let lack =
+            |missing| Lack { promise, clips, effective, basis, groups, missing, is_vouched_for };
         match calibration.threshold(promise) {
             None if effective + 1.0 < clips as f64 => Self::Undecided(lack(Missing::Independence)),
             None => Self::Undecided(lack(Missing::Clips)),
@@ -105,8 +108,7 @@ impl Standing {
 impl Lack {
     /// The rate that can be promised now, instead of the one that was asked for; `None` if none can.
     pub fn promised_now(&self) -> Option<FalseAlarmRate> {
-        let is_of_visits = self.missing != Missing::Visits;
-        is_of_visits.then(|| self.promise.smallest_rate(self.effective)).flatten()
+        self.is_vouched_for.then(|| self.promise.smallest_rate(self.effective)).flatten()
     }
 
     /// How many more visits would do, of about as many clips as they have now.
@@ -210,6 +212,9 @@ mod tests {
             );
             assert!(text.ends_with("17 % can be promised now"), "{text}");
         }
+        let files = standing(Basis::Files, CalibrationScheme::Auto, 12, 12).lack().unwrap();
+        assert_eq!(files.missing, Missing::Clips);
+        assert!(files.to_string().ends_with("nothing can be promised now"), "{files}");
         let blocks = standing(Basis::Blocks, CalibrationScheme::Auto, 50, 50).lack().unwrap();
         assert!(blocks.to_string().contains("up to 18 more visits"), "{blocks}");
         assert!(blocks.to_string().ends_with("nothing can be promised now"), "{blocks}");

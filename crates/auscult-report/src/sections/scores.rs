@@ -43,7 +43,8 @@ pub(crate) fn write_timeline(out: &mut Formatter<'_>, page: &Page<'_>) -> fmt::R
     let beyond = match beyond.count() {
         0 => String::new(),
         some => {
-            format!(" {} beyond the scale are drawn at its top.", auscult::plural(some, "clip"))
+            let is = if some == 1 { "is" } else { "are" };
+            format!(" {} beyond the scale {is} drawn at its top.", auscult::plural(some, "clip"))
         }
     };
     writeln!(out, "</figure>\n<p class=\"quiet\">{}{beyond}</p>\n</section>", times_known(page))
