@@ -147,6 +147,11 @@ def _row(matrices: list[Floats], at: int) -> bytes:
     return b"".join(matrix[at].tobytes() for matrix in matrices)
 
 
+def _matrix(checked: NDArray[Any]) -> Floats:
+    # Numbers that float64 can hold may be too large for float32.
+    return _arrays.matrix(checked, "X", is_finite=checked.dtype == np.float32)
+
+
 class BandDetector(_Detector):
     """Nearest references band by band, on feature matrices (clips x features).
 
@@ -214,7 +219,7 @@ class BandDetector(_Detector):
         16
         """
         checked = validate_data(self, X, dtype=[np.float32, np.float64], ensure_min_samples=2)
-        return self._remember([_arrays.matrix(checked, "X")], groups)
+        return self._remember([_matrix(checked)], groups)
 
     def score_samples(self, X: ArrayLike) -> Doubles:
         """How normal each clip is: minus its score, so that higher is more normal.
@@ -228,7 +233,7 @@ class BandDetector(_Detector):
         """
         check_is_fitted(self)
         checked = validate_data(self, X, dtype=[np.float32, np.float64], reset=False)
-        return self._score([_arrays.matrix(checked, "X")])
+        return self._score([_matrix(checked)])
 
 
 class BeamDetector(_Detector):

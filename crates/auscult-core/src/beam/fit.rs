@@ -123,11 +123,6 @@ impl Beam {
         let denominators = scales.raised(exponent);
         let of_group = Lists::new(groups.count(), members.iter().copied().zip(0..));
         let changed = denominators.by_group(groups.count());
-        let inverse = |scale: f64| match (DOWN / scale) as f32 {
-            inverse if inverse >= f32::MIN_POSITIVE => inverse,
-            // Numbers with fewer digits may have been rounded up.
-            _ => 0.0,
-        };
         let inverses: Vec<f32> = denominators.whole().iter().copied().map(inverse).collect();
         let scratch = || (RowBuffer::default(), Search::default(), inverses.clone(), Vec::new());
         let pieces = parallel::map_pieces(distances.len(), scratch, |scratch, references| {
@@ -193,9 +188,18 @@ fn divisor(left_out: &[Option<f64>]) -> f64 {
 /// A little less than one: bounds are rounded down.
 const DOWN: f64 = 1.0 - 1e-5;
 
+/// No more than the inverse of a denominator.
+pub(super) fn inverse(denominator: f64) -> f32 {
+    match (DOWN / denominator) as f32 {
+        inverse if inverse >= f32::MIN_POSITIVE => inverse,
+        // Numbers with fewer digits may have been rounded up.
+        _ => 0.0,
+    }
+}
+
 /// Products place by place.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
-fn multiply(bounds: &[f32], inverses: &[f32], products: &mut [f32]) {
+pub(super) fn multiply(bounds: &[f32], inverses: &[f32], products: &mut [f32]) {
     for ((product, bound), inverse) in products.iter_mut().zip(bounds).zip(inverses) {
         *product = bound * inverse;
     }
