@@ -49,21 +49,27 @@ class Function:
     def __call__(self, samples: Floats, sample_rate: int, axis_len: int) -> Floats:
         frames, _ = self._frames(samples, sample_rate)
         if frames.shape[1] != axis_len:
-            self.error = None
-            raise InputError(f"the front end gave {frames.shape[1]} features, and {axis_len} before")
+            self.error = InputError(f"the front end gave {frames.shape[1]} features, and {axis_len} before")
+            raise self.error
         return frames
 
 
 @contextmanager
 def chained(function: Function | None) -> Iterator[None]:
-    """Gives exceptions about a front end the one that its function raised as their cause."""
+    """Raises what a function raised, also where a clip would only have been left out for it."""
+    if function is None:
+        yield
+        return
+    function.error = None
     try:
         yield
     except FrontEndError as error:
-        if function is None or function.error is None:
+        if function.error is None:
             raise
-        cause, function.error = function.error, None
-        raise error from cause
+        raise error from function.error
+    if function.error is not None:
+        error = function.error
+        raise FrontEndError(f"{type(error).__name__}: {error}") from error
 
 
 def function_of(front_end: Any) -> Function | None:

@@ -26,6 +26,8 @@ def sources(
     """Recordings as the native module takes them."""
     paths: list[str] = []
     sounds: list[tuple[str, Floats, int]] = []
+    if isinstance(recordings, bytes):
+        raise InputError("a path is a str or a Path, got bytes; os.fsdecode makes one of them")
     if isinstance(recordings, (str, PathLike)):
         paths = [fspath(recordings)]
     elif isinstance(recordings, (list, tuple)) and any(is_path(one) for one in recordings):

@@ -73,17 +73,19 @@ def _into(out: Floats, plans: list[_native.FrontEnd], clips: Floats | list[Float
     plan = plans[0]
     if any(other is not plan for other in plans):
         raise InputError("out is for clips of one length; these have several")
-    if not isinstance(out, np.ndarray) or out.dtype != np.float32:
+    # Tensors of torch share their memory with the array that they give.
+    buffer = np.asarray(out) if hasattr(out, "__dlpack__") else out
+    if not isinstance(buffer, np.ndarray) or buffer.dtype != np.float32:
         raise InputError(f"out must be an array of float32, got {getattr(out, 'dtype', type(out).__name__)}")
-    if not (out.flags.c_contiguous and out.flags.writeable):
+    if not (buffer.flags.c_contiguous and buffer.flags.writeable):
         raise InputError("out must be C-contiguous and writeable")
     if isinstance(clips, np.ndarray) and clips.ndim == 1:
-        wanted, fits, clips = f"frames x {plan.axis_len}", out.ndim == 2, [clips]
+        wanted, fits, clips = f"frames x {plan.axis_len}", buffer.ndim == 2, [clips]
     else:
-        wanted, fits = f"{len(clips)} x frames x {plan.axis_len}", out.ndim == 3 and len(out) == len(clips)
-    if not fits or out.shape[-1] != plan.axis_len or not out.size:
-        raise InputError(f"out must have shape {wanted}, got {out.shape}")
-    plan.frames_into_buffer(clips, out.reshape(-1))
+        wanted, fits = f"{len(clips)} x frames x {plan.axis_len}", buffer.ndim == 3 and len(buffer) == len(clips)
+    if not fits or buffer.shape[-1] != plan.axis_len or not buffer.size:
+        raise InputError(f"out must have shape {wanted}, got {buffer.shape}")
+    plan.frames_into_buffer(clips, buffer.reshape(-1))
     return out
 
 

@@ -13,13 +13,13 @@ import auscult
 VISITS = [at // 2 for at in range(24)]
 
 
-def spectrum(samples, sample_rate):
+def _spectrum(samples, sample_rate):
     """A vector."""
     assert sample_rate == RATE and samples.dtype == np.float32
-    return np.abs(np.fft.rfft(samples))[:256] + 1e-3
+    return np.abs(np.fft.rfft(samples))[:2048] + 1e-3
 
 
-def spectrogram(samples, sample_rate):
+def _spectrogram(samples, sample_rate):
     """Frames x features."""
     pieces = samples[: len(samples) // 512 * 512].reshape(-1, 512)
     return np.log(np.abs(np.fft.rfft(pieces, axis=1)) + 1e-6)
@@ -37,19 +37,19 @@ HUM = 0.1 * np.sin(2 * np.pi * 1000 * np.arange(RATE) / RATE)
 
 
 def a_vector_is_compared_as_beam_scores_compares_it(clips):
-    machine = _learn(clips, spectrum)
-    assert machine.front_end == "python (spectrum)" and machine.preset is None
+    machine = _learn(clips, _spectrum)
+    assert machine.front_end == "python (_spectrum)" and machine.preset is None
     queries = [HUM, clips[0] * 0.5 + HUM]
     expected = auscult.beam_scores(
-        np.stack([spectrum(clip, RATE) for clip in clips]),
-        np.stack([spectrum(query.astype(np.float32), RATE) for query in queries]),
+        np.stack([_spectrum(clip, RATE) for clip in clips]),
+        np.stack([_spectrum(query.astype(np.float32), RATE) for query in queries]),
     )
     assert machine.score(queries, sample_rate=RATE).score.tolist() == expected.tolist()
     assert machine.score(HUM, sample_rate=RATE).verdict[0] == "anomalous"
 
 
 def frames_are_pooled_and_cut_into_bands(clips):
-    machine = _learn(clips, spectrogram, band_width=64)
+    machine = _learn(clips, _spectrogram, band_width=64)
     assert machine.settings["detector"]["views"] == ["mean", "max"]
     why = machine.explain(clips[0] + HUM, sample_rate=RATE)
     assert len(why.bands) == 2 * 5 and why.bands[0].hertz is None
@@ -59,38 +59,38 @@ def frames_are_pooled_and_cut_into_bands(clips):
 
 
 def a_file_needs_the_function_again(clips, tmp_path, program):
-    machine, file = _learn(clips, spectrogram), tmp_path / "own.auscult"
+    machine, file = _learn(clips, _spectrogram), tmp_path / "own.auscult"
     machine.save(file)
     expected = machine.score(HUM, sample_rate=RATE).score.tolist()
-    again = auscult.Machine.open(file, front_end=spectrogram)
+    again = auscult.Machine.open(file, front_end=_spectrogram)
     assert again.hash == machine.hash
     assert again.score(HUM, sample_rate=RATE).score.tolist() == expected
-    with pytest.raises(auscult.FrontEndError, match=r"python \(spectrogram\).*front_end=function"):
+    with pytest.raises(auscult.FrontEndError, match=r"python \(_spectrogram\).*front_end=function"):
         auscult.Machine.open(file)
     done = program("score", file, tmp_path)
-    assert done.returncode == 2 and "python (spectrogram)" in done.stderr
-    assert "python (spectrogram)" in program("inspect", file).stdout
+    assert done.returncode == 2 and "python (_spectrogram)" in done.stderr
+    assert "python (_spectrogram)" in program("inspect", file).stdout
 
 
 def another_function_is_refused(clips, noise, tmp_path):
-    _learn(clips, spectrogram).save(tmp_path / "own.auscult")
+    _learn(clips, _spectrogram).save(tmp_path / "own.auscult")
     noise.save(tmp_path / "noise.auscult")
     for other, said in [
-        (spectrum, "features 256, and 257"),
-        (lambda x, rate: spectrogram(x, rate)[0], "frames false, and true"),
-        (lambda x, rate: spectrogram(x, rate) * 2, "other numbers"),
+        (_spectrum, "features 2048, and 257"),
+        (lambda x, rate: _spectrogram(x, rate)[0], "frames false, and true"),
+        (lambda x, rate: _spectrogram(x, rate) * 2, "other numbers"),
     ]:
         with pytest.raises(auscult.FrontEndError, match=said):
             auscult.Machine.open(tmp_path / "own.auscult", front_end=other)
     # A name is not what makes a function.
-    auscult.Machine.open(tmp_path / "own.auscult", front_end=lambda x, rate: spectrogram(x, rate))
+    auscult.Machine.open(tmp_path / "own.auscult", front_end=lambda x, rate: _spectrogram(x, rate))
     with pytest.raises(auscult.InputError, match="log-mel; leave front_end out"):
-        auscult.Machine.open(tmp_path / "noise.auscult", front_end=spectrum)
+        auscult.Machine.open(tmp_path / "noise.auscult", front_end=_spectrum)
 
 
 def machines_made_of_such_a_machine_keep_the_function(clips):
-    machine = _learn(clips[:20], spectrum)
-    whole = _learn(clips, spectrum)
+    machine = _learn(clips[:20], _spectrum)
+    whole = _learn(clips, _spectrum)
     expected = whole.score(HUM, sample_rate=RATE).score.tolist()
     added = machine.add(clips[20:], sample_rate=RATE, visits=VISITS[20:])
     for other in (added, whole.calibrate(false_alarm_rate=0.1), pickle.loads(pickle.dumps(whole)), copy.copy(whole)):
@@ -102,7 +102,7 @@ def what_a_function_raises_is_the_cause(clips):
     def broken(samples, sample_rate):
         if samples[0] == clips[3, 0]:
             raise ZeroDivisionError("clip three")
-        return spectrum(samples, sample_rate)
+        return _spectrum(samples, sample_rate)
 
     with pytest.raises(auscult.FrontEndError, match="ZeroDivisionError: clip three") as caught:
         _learn(clips, broken)
@@ -134,9 +134,9 @@ def odd_front_ends_are_refused(clips):
     with pytest.raises(auscult.InputError, match="a name or a function"):
         _learn(clips[:4], 7)
     with pytest.raises(auscult.InputError, match="leave them out"):
-        _learn(clips[:4], spectrum, convention="s15")
+        _learn(clips[:4], _spectrum, convention="s15")
     with pytest.raises(auscult.InputError, match="beside the preset"):
-        _learn(clips[:4], spectrum, preset="best")
+        _learn(clips[:4], _spectrum, preset="best")
 
 
 def a_function_whose_length_changes_is_refused(clips):

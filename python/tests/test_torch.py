@@ -31,7 +31,7 @@ def features_of_tensors_are_those_of_arrays_and_go_back_without_a_copy():
     maps = auscult.features.log_mel([tensor[0], tensor[1][: RATE // 2]], RATE)
     assert (maps[0] == found[0]).all() and len(maps[1]) < len(maps[0])
     out = torch.empty(found.shape)
-    assert auscult.features.log_mel(tensor, RATE, out=out.numpy()).shape == found.shape
+    assert auscult.features.log_mel(tensor, RATE, out=out) is out
     assert (out.numpy() == found).all()
     assert (auscult.features.log_mel(tensor.T.contiguous().T, RATE) == found).all()
     assert auscult.features.log_mel(tensor.double(), RATE).dtype == np.float32
@@ -66,7 +66,7 @@ def tensors_that_numpy_cannot_look_at_are_refused_in_words(noise):
         noise.score(_noise(RATE).requires_grad_(), sample_rate=RATE)
     with pytest.raises(auscult.InputError, match="(?i)bfloat16"):
         noise.score(_noise(RATE).to(torch.bfloat16), sample_rate=RATE)
-    with pytest.raises(auscult.InputError, match="Tensor"):
-        auscult.features.log_mel(_noise(2, RATE), RATE, out=torch.empty(2, 30, 128))
+    with pytest.raises(auscult.InputError, match="torch.float64"):
+        auscult.features.log_mel(_noise(2, RATE), RATE, out=torch.empty(2, 30, 128, dtype=torch.float64))
     with pytest.raises(auscult.InputError, match="(?i)cannot be taken"):
         noise.score(_noise(RATE).to("meta"), sample_rate=RATE)

@@ -131,16 +131,16 @@ pub struct Expanded {
 /// or `-` for standard input. A file in a sub-folder of a given folder gets the
 /// first folder name below the given one as its visit. Of several given folders, as
 /// a shell makes of `recordings/*/`, each is the visit of the files right in it.
-pub fn expand(inputs: &[String]) -> Expanded {
+pub fn expand<I: AsRef<OsStr>>(inputs: &[I]) -> Expanded {
     expand_with(inputs, None)
 }
 
 /// As [`expand`], but with a column of samples every `.csv` file is a recording and not a manifest:
 /// named, in a folder, or listed in a manifest of another format.
-pub fn expand_with(inputs: &[String], samples: Option<&SampleColumn>) -> Expanded {
+pub fn expand_with<I: AsRef<OsStr>>(inputs: &[I], samples: Option<&SampleColumn>) -> Expanded {
     let mut expanded = Expanded::default();
     let several = inputs.iter().filter(|input| Path::new(input).is_dir()).count() > 1;
-    for input in inputs {
+    for input in inputs.iter().map(AsRef::as_ref) {
         let before = expanded.sources.len();
         if let Err(problem) = expand_input(input, samples, &mut expanded) {
             expanded.problems.push(problem);
@@ -148,8 +148,9 @@ pub fn expand_with(inputs: &[String], samples: Option<&SampleColumn>) -> Expande
         if Path::new(input).is_dir() {
             let found = &mut expanded.sources[before..];
             label_folders::count(Path::new(input), several, found, &mut expanded.label_folders);
+            let name = input.to_string_lossy();
             for source in found.iter_mut().filter(|_| several) {
-                source.visit.get_or_insert_with(|| input.trim_end_matches(['/', '\\']).to_owned());
+                source.visit.get_or_insert_with(|| name.trim_end_matches(['/', '\\']).to_owned());
             }
         }
     }
@@ -159,15 +160,17 @@ pub fn expand_with(inputs: &[String], samples: Option<&SampleColumn>) -> Expande
     expanded
 }
 
-fn expand_input(input: &str, samples: Samples<'_>, expanded: &mut Expanded) -> Result<()> {
+fn expand_input(input: &OsStr, samples: Samples<'_>, expanded: &mut Expanded) -> Result<()> {
     if input == "-" {
         return expand_standard_input(expanded);
     }
     let path = Path::new(input);
-    match fs::metadata(path) {
-        Ok(_) => expand_path(path, samples, expanded),
-        Err(_) if input.contains(['*', '?', '[']) => expand_pattern(input, samples, expanded),
-        Err(error) => Err(Error::from_io(path, error)),
+    // Patterns are text; a name need not be.
+    let pattern = input.to_str().filter(|input| input.contains(['*', '?', '[']));
+    match (fs::metadata(path), pattern) {
+        (Ok(_), _) => expand_path(path, samples, expanded),
+        (Err(_), Some(pattern)) => expand_pattern(pattern, samples, expanded),
+        (Err(error), None) => Err(Error::from_io(path, error)),
     }
 }
 
@@ -490,7 +493,7 @@ mod tests {
 
     #[test]
     fn standard_input_can_be_named_once() {
-        let expanded = expand(&["-".to_owned(), "-".to_owned()]);
+        let expanded = expand(&["-", "-"]);
         assert_eq!(expanded.sources, [Source::new(Location::StandardInput)]);
         assert_eq!(expanded.sources[0].label, "-");
         assert!(matches!(expanded.problems[..], [Error::StandardInputTwice]));

@@ -6,9 +6,9 @@ use std::{
 };
 
 use auscult::{
-    BeamSettings, Calibrate, ClipLength, ClipRules, ClipSettings, Control, Error, FrontEnd,
-    FrontEndChoice, FrontEndSpec, FrontEnds, LabelFolders, Learn, LearnMethod, Listen, Method,
-    Preset, Promise, Sources,
+    BandSettings, BeamSettings, Calibrate, ClipLength, ClipRules, ClipSettings, Control, Error,
+    FrontEnd, FrontEndChoice, FrontEndSpec, FrontEnds, LabelFolders, Learn, LearnMethod, Listen,
+    Method, Preset, Promise, Sources,
     audio::{ClipRange, MemorySound},
     beam::BeamOverrides,
     tuning::{Tune, TuneBudget, TunedSettings},
@@ -204,7 +204,7 @@ impl LearnOptions {
                     "a front end cannot be given beside the preset {preset}, which chooses it; leave one out"
                 )));
             }
-            _ => self.front_end(&learn.front_ends, length)?,
+            _ => self.front_end(&learn.front_ends, length, overrides.band_width)?,
         };
         let detector = overrides.apply(&usual, &*made)?;
         let (front_end, method) = (FrontEndChoice::Custom(made), LearnMethod::Compare(detector));
@@ -216,10 +216,13 @@ impl LearnOptions {
         &self,
         front_ends: &FrontEnds,
         length: ClipLength,
+        band_width: Option<usize>,
     ) -> Result<(Arc<dyn FrontEnd>, BeamSettings)> {
         if let Some(function) = &self.function {
             let function = Python::attach(|py| function.clone_ref(py));
-            let made = Arc::new(OwnFrontEnd::of_function(function, length)?);
+            // Nobody knows the bands of a function but its owner.
+            let bands = band_width.map_or(BandSettings::Whole, BandSettings::touching);
+            let made = Arc::new(OwnFrontEnd::of_function(function, length, bands)?);
             let usual = BeamSettings::paper(Method::AdaBeam, &*made);
             return Ok((made, usual));
         }

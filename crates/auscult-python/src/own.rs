@@ -46,7 +46,11 @@ impl OwnFrontEnd {
     }
 
     /// A function for clips of one length; it is tried once to see what it gives.
-    pub(crate) fn of_function(function: Py<PyAny>, length: ClipLength) -> Result<Self> {
+    pub(crate) fn of_function(
+        function: Py<PyAny>,
+        length: ClipLength,
+        bands: BandSettings,
+    ) -> Result<Self> {
         let (name, shape, probe) = Python::attach(|py| {
             let describe = || -> PyResult<(String, OwnShape, Vec<f64>)> {
                 let function = function.bind(py);
@@ -65,7 +69,7 @@ impl OwnFrontEnd {
         });
         let identity = FrontEndIdentity { name: FrontEnds::PYTHON.to_owned(), settings };
         let (rate, numbers) = (length.sample_rate(), OwnNumbers::Function(function));
-        Ok(Self::new(identity, shape, BandSettings::Whole, rate, numbers))
+        Ok(Self::new(identity, shape, bands, rate, numbers))
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -172,7 +176,7 @@ impl FrontEndSource for OwnSource {
 
     fn build(&self, identity: &FrontEndIdentity, length: ClipLength) -> Result<Arc<dyn FrontEnd>> {
         let function = Python::attach(|py| self.0.clone_ref(py));
-        let mut given = OwnFrontEnd::of_function(function, length)?;
+        let mut given = OwnFrontEnd::of_function(function, length, BandSettings::Whole)?;
         compare(&identity.settings, &given.identity.settings)
             .map_err(|reason| Error::FrontEnd { reason })?;
         // Names may change, and numbers a little from machine to machine.
