@@ -26,6 +26,8 @@ _FULL_SCALE = {"int16": 1 << 15, "int32": 1 << 31}
 
 def as_array(given: ArrayLike, what: str) -> NDArray[Any]:
     """An array of whatever was given, without a copy where its owner allows that."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise InputError(f"{what} is a masked array; fill it first, such as x.filled(0)")
     if isinstance(given, np.ndarray):
         return given
     if hasattr(given, "__dlpack__"):
@@ -151,6 +153,8 @@ def texts(given: Iterable[Any] | str | None, count: int, what: str) -> list[str 
         return []
     if isinstance(given, str):
         return [given] * count
+    if not isinstance(given, Iterable):
+        raise InputError(f"{what} are texts, one for each recording ({count}), or one for all; got {given!r}")
     found = [None if one is None else str(one) for one in given]
     if len(found) != count:
         raise InputError(f"{what} needs one for each recording ({count}), got {len(found)}")

@@ -300,6 +300,8 @@ combine_members
         (True, 8)
         """
         scores = self._explained(recording, sample_rate)
+        if len(set(scores.path.tolist())) > 1:
+            raise InputError(f"explain takes one recording, got {len(set(scores.path.tolist()))}")
         found = [at for at, start in enumerate(scores.start_seconds) if abs(start - start_seconds) < 1e-3]
         if not found:
             starts = ", ".join(f"{start:g}" for start in scores.start_seconds[:8])
@@ -492,7 +494,7 @@ combine_members
         ... )
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     page = machine.report(pathlib.Path(folder, "page.html"), title="Pump 3")
-        ...     "Pump 3" in page.readtext()
+        ...     "Pump 3" in page.read_text()
         True
         """
         target = Path(path)

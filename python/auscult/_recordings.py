@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from os import PathLike, fspath
 from typing import Any
 
@@ -28,6 +28,11 @@ def sources(
     sounds: list[tuple[str, Floats, int]] = []
     if isinstance(recordings, bytes):
         raise InputError("a path is a str or a Path, got bytes; os.fsdecode makes one of them")
+    if recordings is None or isinstance(recordings, (dict, set, Iterator)):
+        kind = type(recordings).__name__
+        raise InputError(f"recordings are a path, a list of paths, an array or a list of arrays; got {kind}")
+    if isinstance(recordings, (list, tuple)) and not recordings:
+        raise InputError("recordings is empty, it has no clips; name at least one path or array")
     if isinstance(recordings, (str, PathLike)):
         paths = [fspath(recordings)]
     elif isinstance(recordings, (list, tuple)) and any(is_path(one) for one in recordings):

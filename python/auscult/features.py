@@ -43,6 +43,9 @@ def _front_end(
 
 def _maps(x: ArrayLike, sample_rate: int, out: Floats | None, name: str, **settings: Any) -> Maps:
     rate = sample_rate if type(sample_rate) is int else _arrays.sample_rate(sample_rate)
+    convention = settings.get("convention")
+    if convention is not None and type(convention) is not str:
+        raise InputError(f"convention must be a name, got {convention!r}")
     if _arrays.is_list_of_clips(x):
         clips, _ = _arrays.clips(x)
         plans = [_front_end(name, rate, len(clip), **settings) for clip in clips]

@@ -218,3 +218,22 @@ def odd_paths_are_refused(noise):
             auscult.Machine.open(path)
         with pytest.raises((TypeError, auscult.InputError)):
             noise.save(path)
+
+
+def what_is_no_recording_is_refused_in_words(noise, clips):
+    for given, said in [
+        (None, "NoneType"),
+        ({"a": 1}, "dict"),
+        ((clip for clip in clips), "generator"),
+        (np.ma.masked_array(NOISE, mask=NOISE > 0), "masked"),
+    ]:
+        with pytest.raises(auscult.InputError, match=said):
+            noise.score(given, sample_rate=RATE)
+    with pytest.raises(auscult.InputError, match="at least one path or array"):
+        noise.score([])
+    with pytest.raises(auscult.InputError, match="one recording, got 2"):
+        noise.explain(clips[:2], sample_rate=RATE)
+    with pytest.raises(auscult.InputError, match="visits are texts"):
+        auscult.Machine.learn(clips, sample_rate=RATE, visits=3)
+    with pytest.raises(auscult.InputError, match="convention must be a name"):
+        auscult.features.log_mel(NOISE, RATE, convention=["s15"])

@@ -112,6 +112,16 @@ impl Detector {
         PyArray1::from_vec(py, scores.collect())
     }
 
+    /// What is remembered, one matrix a view.
+    fn references<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray2<f32>>>> {
+        let references = self.0.references();
+        let matrix = |&view| {
+            let values = references.matrix(view).unwrap_or_default().to_vec();
+            shaped(py, references.len(), references.axis_len(), values)
+        };
+        references.views().iter().map(matrix).collect()
+    }
+
     /// Where bands start and end.
     fn bands(&self) -> Vec<(usize, usize)> {
         self.0.beam().layout().bands().iter().map(|band| (band.start, band.end)).collect()

@@ -33,6 +33,9 @@ pub(super) struct FittedBand {
     inverses: Vec<f32>,
 }
 
+/// Bounds that are looked at together before each of them is.
+const PIECE: usize = 8 * PANEL;
+
 /// A little more than one: what is not to be missed is rounded up.
 const UP: f32 = 1.0 + 1e-5;
 
@@ -160,8 +163,8 @@ impl FittedBand {
         let least = smallest(ratios);
         let promising = ratios.iter().position(|&ratio| ratio <= least).unwrap_or(0);
         let mut limit = consider(promising, &mut best);
-        for (piece, start) in ratios.chunks(PANEL).zip((0..).step_by(PANEL)) {
-            if piece.iter().fold(true, |all, &ratio| all & (ratio > limit)) {
+        for (piece, start) in ratios.chunks(PIECE).zip((0..).step_by(PIECE)) {
+            if smallest(piece) > limit {
                 continue;
             }
             for (reference, &ratio) in (start..).zip(piece) {
