@@ -54,28 +54,6 @@ impl FrontEnd {
         result
     }
 
-    /// What `work` makes of each clip, on all cores; Ctrl-C stops it between clips.
-    fn map_clips<T: Send>(
-        &self,
-        py: Python<'_>,
-        clips: &[&[f32]],
-        work: impl Fn(usize, &[f32]) -> Result<T, CallError> + Sync + Send,
-    ) -> PyResult<Vec<T>> {
-        let each = |at: usize| work(at, clips[at]);
-        if clips.len() <= FEW {
-            let work = || (0..clips.len()).into_par_iter().map(each).collect::<Result<_, _>>();
-            return threads::compute(py, work)?.or_raise(py);
-        }
-        // Nothing is told to the sink.
-        control::watch(py, py.None().bind(py), |control| {
-            let unless_stopped = |at: usize| match control.is_cancelled() {
-                true => Err(auscult::Error::Cancelled.into()),
-                false => each(at),
-            };
-            (0..clips.len()).into_par_iter().map(unless_stopped).collect::<Result<_, CallError>>()
-        })
-    }
-
     fn frames_of(&self, samples: &[f32]) -> Result<Frames, CallError> {
         refuse_not_finite(samples)?;
         let mut frames = Vec::new();
@@ -230,7 +208,7 @@ impl FrontEnd {
         clips: Clips<'py>,
     ) -> PyResult<Vec<Bound<'py, PyArray2<f32>>>> {
         let clips = self.checked(py, &clips)?;
-        let maps = self.map_clips(py, &clips, |_, clip| self.frames_of(clip))?;
+        let maps = map_clips(py, &clips, |_, clip| self.frames_of(clip))?;
         maps.into_iter().map(|frames| self.map(py, frames)).collect()
     }
 
@@ -250,7 +228,7 @@ impl FrontEnd {
         let room = out.len() / clips.len();
         // Each is taken once, by whoever computes its clip.
         let places: Vec<Mutex<&mut [f32]>> = out.chunks_mut(room.max(1)).map(Mutex::new).collect();
-        let written = self.map_clips(py, &clips, |at, clip| {
+        let written = map_clips(py, &clips, |at, clip| {
             let mut place = places[at].lock().unwrap_or_else(PoisonError::into_inner);
             self.frames_into(clip, &mut place)
         })?;
@@ -273,7 +251,7 @@ impl FrontEnd {
     ) -> PyResult<Vec<Bound<'py, PyArray2<f32>>>> {
         let clips = self.checked(py, &clips)?;
         let axis_len = self.inner.axis().len();
-        let vectors = self.map_clips(py, &clips, |_, clip| self.vectors_of(clip))?;
+        let vectors = map_clips(py, &clips, |_, clip| self.vectors_of(clip))?;
         let matrix = |&view| {
             let row = |vectors: &ClipVectors| vectors.view(view).unwrap_or_default().to_vec();
             shaped(py, clips.len(), axis_len, vectors.iter().flat_map(row).collect())
@@ -287,6 +265,26 @@ impl FrontEnd {
         let axis_len = self.inner.axis().len();
         shaped(py, frames.len() / axis_len.max(1), axis_len, frames)
     }
+}
+
+/// What `work` makes of each clip, on all cores; Ctrl-C stops it between clips.
+fn map_clips<T: Send>(
+    py: Python<'_>,
+    clips: &[&[f32]],
+    work: impl Fn(usize, &[f32]) -> Result<T, CallError> + Sync + Send,
+) -> PyResult<Vec<T>> {
+    let each = |at: usize| work(at, clips[at]);
+    if clips.len() <= FEW {
+        let work = || (0..clips.len()).into_par_iter().map(each).collect::<Result<_, _>>();
+        return threads::compute(py, work)?.or_raise(py);
+    }
+    // Nothing is told to the sink.
+    control::watch(py, py.None().bind(py), |control| {
+        let unless_stopped = |at: usize| {
+            if control.is_cancelled() { Err(auscult::Error::Cancelled.into()) } else { each(at) }
+        };
+        (0..clips.len()).into_par_iter().map(unless_stopped).collect::<Result<_, CallError>>()
+    })
 }
 
 /// No front end has a use for them, and some would make numbers of them.

@@ -135,16 +135,12 @@ struct OwnExtractor {
 impl Extractor for OwnExtractor {
     fn for_each_frame(&mut self, samples: &[f32], sink: &mut dyn FnMut(&[f32])) -> Result<()> {
         match &*self.numbers {
-            OwnNumbers::Vectors(rows) => match rows.get(&memory::digest(samples)) {
-                Some(row) => {
-                    sink(row);
-                    Ok(())
-                }
-                None => {
-                    let reason = format!("{} has no vector of this clip", self.name);
-                    Err(Error::FrontEnd { reason })
-                }
-            },
+            OwnNumbers::Vectors(rows) => {
+                let reason = || format!("{} has no vector of this clip", self.name);
+                let row = rows.get(&memory::digest(samples));
+                sink(row.ok_or_else(|| Error::FrontEnd { reason: reason() })?);
+                Ok(())
+            }
             OwnNumbers::Function(function) => Python::attach(|py| {
                 let call = || -> PyResult<()> {
                     let samples = PyArray1::from_slice(py, samples);

@@ -191,7 +191,7 @@ mod tests {
             let references = References::from_matrices(axis_len, matrices, provenance).unwrap();
             let layout = BandSettings::Windows { width, stride: width };
             let settings = BeamSettings {
-                metric, rule, neighbours, ..BeamSettings::new(layout, vec![View::Mean, View::Max])
+                metric, neighbours, rule, ..BeamSettings::new(layout, vec![View::Mean, View::Max])
             };
             let fitted = settings.check(axis_len).unwrap().fit(references).unwrap();
             let views = [(View::Mean, &*queries), (View::Max, &*queries)];
