@@ -29,8 +29,10 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native, bench, datasets, errors, features, method, metrics
 from ._control import Progress
-from ._machine import Live, Machine, TunedSettings
+from ._live import Live
+from ._machine import Machine
 from ._scores import BandReason, Explanation, Record, Scores
+from ._tuned import TunedSettings
 from .errors import (
     AuscultError,
     AuscultWarning,

@@ -26,6 +26,8 @@ _FULL_SCALE = {"int16": 1 << 15, "int32": 1 << 31}
 
 def as_array(given: ArrayLike, what: str) -> NDArray[Any]:
     """An array of whatever was given, without a copy where its owner allows that."""
+    if isinstance(given, np.ma.MaskedArray):
+        raise InputError(f"{what} is a masked array; fill it first, such as x.filled(0)")
     if isinstance(given, np.ndarray):
         return given
     if hasattr(given, "__dlpack__"):
@@ -77,24 +79,31 @@ def _scaled(array: NDArray[Any], what: str) -> Floats:
 
 def clips(given: ArrayLike, what: str = "x") -> tuple[list[Floats], bool]:
     """The clips of an array (samples, or clips x samples) or of a list of arrays, and whether there was one only."""
-    if isinstance(given, (list, tuple)) and not _is_numbers(given):
+    if is_list_of_clips(given):
         if not given:
             raise InputError(f"{what} has no clips; give at least 1")
         return [samples(one, f"{what}[{index}]") for index, one in enumerate(given)], False
+    array = sound(given, what)
+    return ([array], True) if array.ndim == 1 else (list(array), False)
+
+
+def sound(given: ArrayLike, what: str) -> Floats:
+    """One clip (samples) or several of one length (clips x samples)."""
     array = as_array(given, what)
-    if array.ndim == 2:
-        if array.size == 0:
-            raise InputError(f"{what} has shape {array.shape}; give at least 1 clip with at least 1 sample")
-        return list(_scaled(array, what)), False
-    return [samples(array, what)], True
+    if array.ndim != 2:
+        return samples(array, what)
+    if array.size == 0:
+        raise InputError(f"{what} has shape {array.shape}; give at least 1 clip with at least 1 sample")
+    return _scaled(array, what)
 
 
-def _is_numbers(given: Sequence[Any]) -> bool:
-    return len(given) > 0 and isinstance(given[0], (int, float, np.number))
+def is_list_of_clips(given: Any) -> bool:
+    """Whether this is a list of arrays, and not one of numbers."""
+    return isinstance(given, (list, tuple)) and not (given and isinstance(given[0], (int, float, np.number)))
 
 
-def matrix(given: ArrayLike, what: str, *, rows: int = 1) -> Floats:
-    """A matrix of finite float32 values with at least this many rows."""
+def matrix(given: ArrayLike, what: str, *, rows: int = 1, is_finite: bool = False) -> Floats:
+    """A matrix of finite float32 values with at least this many rows; ``is_finite`` if somebody has looked already."""
     array = as_array(given, what)
     if array.dtype.kind not in "fiub":
         raise InputError(f"{what} has dtype {array.dtype}; values are real numbers")
@@ -104,7 +113,7 @@ def matrix(given: ArrayLike, what: str, *, rows: int = 1) -> Floats:
         raise InputError(f"{what} has shape {array.shape}; give at least {rows} row(s) and 1 column")
     with np.errstate(over="ignore"):
         values = np.ascontiguousarray(array, dtype=np.float32)
-    if not np.isfinite(values).all():
+    if not is_finite and not np.isfinite(values).all():
         row, column = np.argwhere(~np.isfinite(values))[0]
         raise InputError(
             f"{what}[{row}, {column}] is {array[row, column]}; values must be finite numbers that float32 can hold"
@@ -144,6 +153,8 @@ def texts(given: Iterable[Any] | str | None, count: int, what: str) -> list[str 
         return []
     if isinstance(given, str):
         return [given] * count
+    if not isinstance(given, Iterable):
+        raise InputError(f"{what} are texts, one for each recording ({count}), or one for all; got {given!r}")
     found = [None if one is None else str(one) for one in given]
     if len(found) != count:
         raise InputError(f"{what} needs one for each recording ({count}), got {len(found)}")

@@ -4,77 +4,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from os import PathLike, fspath
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import _arrays, _html, _native
-from ._arrays import ArrayLike, Doubles, Floats, Recordings
+from ._arrays import ArrayLike, Floats, Recordings
 from ._control import ProgressOption, Sink
+from ._facts import Facts
+from ._live import Live
+from ._own import Embedding, Function, chained, function_of
+from ._recordings import compare, holds_paths, optional, text
+from ._recordings import sources as sources_of
 from ._scores import BandReason, Explanation, Scores
+from ._tuned import TunedSettings
 from .errors import BudgetError, InputError, TargetError, UnusableClipError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
 
 
-def _is_path(given: Any) -> bool:
-    return isinstance(given, (str, PathLike))
-
-
-def _sources(
-    recordings: Recordings,
-    sample_rate: int | None,
-    visits: Iterable[Any] | str | None = None,
-    domains: Iterable[Any] | str | None = None,
-    samples_csv: str | None = None,
-) -> dict[str, Any]:
-    """Recordings as the native module takes them."""
-    paths: list[str] = []
-    sounds: list[tuple[str, Floats, int]] = []
-    if isinstance(recordings, (str, PathLike)):
-        paths = [fspath(recordings)]
-    elif isinstance(recordings, (list, tuple)) and any(_is_path(one) for one in recordings):
-        odd = next((one for one in recordings if not _is_path(one)), None)
-        if odd is not None:
-            raise InputError(f"recordings are all paths or all arrays; got paths and {type(odd).__name__}")
-        paths = [fspath(one) for one in recordings]
-    else:
-        if sample_rate is None:
-            raise InputError("arrays need a sample rate, such as sample_rate=16000")
-        rate = _arrays.sample_rate(sample_rate)
-        found, is_single = _arrays.clips(recordings, "recordings")
-        names = ["array"] if is_single else [f"array {index}" for index in range(len(found))]
-        sounds = [(name, clip, rate) for name, clip in zip(names, found)]
-    if paths and sample_rate is not None:
-        raise InputError("sample_rate is that of arrays; files say theirs themselves, so leave it out")
-    count = len(paths) or len(sounds)
-    return {
-        "paths": paths,
-        "sounds": sounds,
-        "visits": _arrays.texts(visits, count, "visits"),
-        "domains": _arrays.texts(domains, count, "domains"),
-        "samples_csv": samples_csv,
-    }
-
-
-def _text(value: Any) -> str | None:
-    return None if value is None else str(value)
-
-
-def _optional(value: Any, what: str, *, least: int = 0) -> int | None:
-    return None if value is None else _arrays.whole_number(value, what, least=least)
-
-
-def _compare(**given: Any) -> str:
-    return json.dumps({name: value for name, value in given.items() if value is not None})
-
-
-class Machine:
+class Machine(Facts):
     """What a machine sounds like when it is well, ready to be compared with.
 
     A machine is never changed: :meth:`add`, :meth:`forget` and :meth:`calibrate` give another. Its files are those of
@@ -94,10 +46,15 @@ class Machine:
     ['anomalous']
     """
 
-    def __init__(self, native: _native.Machine) -> None:
+    def __init__(self, native: _native.Machine, function: Function | None = None) -> None:
         if not isinstance(native, _native.Machine):
             raise TypeError("a machine is made by Machine.learn or Machine.open")
         self._native = native
+        self._function = function
+
+    def _other(self, native: _native.Machine) -> Self:
+        """Another machine with the same front end."""
+        return type(self)(native, self._function)
 
     @classmethod
     def learn(
@@ -108,7 +65,7 @@ class Machine:
         visits: Iterable[Any] | str | None = None,
         domains: Iterable[Any] | str | None = None,
         preset: str | None = None,
-        front_end: str | None = None,
+        front_end: str | Embedding | None = None,
         convention: str | None = None,
         settings: TunedSettings | str | None = None,
         method: str | None = None,
@@ -153,7 +110,8 @@ class Machine:
             ``best`` (the default), ``fast`` or ``paper``.
         front_end, convention
             What sound is turned into, instead of a preset: ``log-mel``, ``mfcc``, ``lpc``, ``modulation``, ``ced``,
-            several joined by ``+``.
+            several joined by ``+``; or a function ``(samples, sample_rate)`` of your own that gives a vector or frames x
+            features. A function is not in the model file: :meth:`open` needs it again.
         settings
             What :meth:`tune` chose.
         method, band_width, band_stride, neighbours, density_exponent, density_rule, metric, aggregate, fuse, \
@@ -194,16 +152,20 @@ combine_members
             raise InputError(f'clip_rate must be a number of Hz or "native", got {clip_rate!r}')
         if isinstance(settings, TunedSettings):
             settings = settings.json
+        function = function_of(front_end)
+        if function is not None and (convention is not None or settings is not None):
+            raise InputError("a function has no convention, and settings choose the front end; leave them out")
         options = {
             "preset": preset,
-            "front_end": front_end,
+            "front_end": front_end if isinstance(front_end, str) else None,
+            "function": function,
             "convention": convention,
-            "compare": _compare(
+            "compare": compare(
                 method=method,
-                band_width=_optional(band_width, "band width"),
-                band_stride=_optional(band_stride, "band stride"),
-                neighbours=_optional(neighbours, "neighbours"),
-                density_exponent=_text(density_exponent),
+                band_width=optional(band_width, "band width"),
+                band_stride=optional(band_stride, "band stride"),
+                neighbours=optional(neighbours, "neighbours"),
+                density_exponent=text(density_exponent),
                 density_rule=density_rule,
                 metric=metric,
                 aggregate=aggregate,
@@ -213,25 +175,34 @@ combine_members
             "settings": settings,
             "encoder_file": None if encoder_file is None else fspath(encoder_file),
             "clip_seconds": clip_seconds,
-            "clip_rate": None if is_native else _optional(clip_rate, "clip rate"),
+            "clip_rate": None if is_native else optional(clip_rate, "clip rate"),
             "native_rate": is_native,
             "hop_seconds": hop_seconds,
             "first_clips": first_clips,
-            "channel": _text(channel),
+            "channel": text(channel),
             "label_folders": label_folders,
-            "max_references": _optional(max_references, "max references"),
+            "max_references": optional(max_references, "max references"),
             "storage": storage,
-            "false_alarm_rate": _text(false_alarm_rate),
-            "confidence": _text(confidence),
+            "false_alarm_rate": text(false_alarm_rate),
+            "confidence": text(confidence),
             "calibration": calibration,
             "alarm_budget": alarm_budget,
         }
-        sources = _sources(recordings, sample_rate, visits, domains, samples_csv)
-        return cls(_native.Machine.learn(sources, options, Sink(progress)))
+        sources = sources_of(recordings, sample_rate, visits, domains, samples_csv)
+        with chained(function):
+            return cls(_native.Machine.learn(sources, options, Sink(progress)), function)
 
     @classmethod
-    def open(cls, path: str | PathLike[str], *, encoder_file: str | PathLike[str] | None = None) -> Self:
+    def open(
+        cls,
+        path: str | PathLike[str],
+        *,
+        front_end: Embedding | None = None,
+        encoder_file: str | PathLike[str] | None = None,
+    ) -> Self:
         """Opens a model file, of this package or of the program.
+
+        ``front_end`` is the function of a machine that was learnt with one; others know their front end themselves.
 
         >>> import auscult
         >>> auscult.Machine.open("nowhere.auscult")
@@ -239,7 +210,14 @@ combine_members
             ...
         auscult.errors.ModelNotFoundError: cannot read nowhere.auscult: No such file or directory (os error 2)
         """
-        return cls(_native.Machine.open(fspath(path), None if encoder_file is None else fspath(encoder_file)))
+        if isinstance(front_end, str):
+            raise InputError(f"front_end is the function of a machine that was learnt with one, got {front_end!r}")
+        function, file = function_of(front_end), None if encoder_file is None else fspath(encoder_file)
+        with chained(function):
+            native = _native.Machine.open(fspath(path), file, function)
+        if function is not None and native.front_end_name != "python":
+            raise InputError(f"{path} was not made with a function, but with {native.front_end_name}; leave front_end out")
+        return cls(native, function)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Writes the model file, replacing one that is there only once all of it is on the disk.
@@ -287,20 +265,22 @@ combine_members
         >>> float(scores.score[0]), scores.copy_of[0]
         (0.0, 'the reference array 0')
         """
-        plain = not (domain or domains or hop_seconds or channel or first_clips or explain or samples_csv)
+        chosen = domain or domains or hop_seconds or channel or first_clips or explain or samples_csv
+        plain = self._function is None and not chosen
         if plain and sample_rate == self._native.sample_rate and isinstance(recordings, np.ndarray):
             if recordings.ndim == 1 and 0 < recordings.size <= self._native.clip_samples:
                 clip = _arrays.samples(recordings, "recordings")
                 return Scores(self._native.score_clip("array", clip), self._native)
         options = {
-            "channel": _text(channel),
+            "channel": text(channel),
             "hop_seconds": hop_seconds,
             "first_clips": first_clips,
             "domain": domain,
             "explain": explain,
         }
-        sources = _sources(recordings, sample_rate, None, domains, samples_csv)
-        return Scores(self._native.listen(sources, options, Sink(progress)), self._native)
+        sources = sources_of(recordings, sample_rate, None, domains, samples_csv)
+        with chained(self._function):
+            return Scores(self._native.listen(sources, options, Sink(progress)), self._native)
 
     def explain(
         self, recording: str | PathLike[str] | ArrayLike, *, sample_rate: int | None = None, start_seconds: float = 0.0
@@ -320,6 +300,8 @@ combine_members
         (True, 8)
         """
         scores = self._explained(recording, sample_rate)
+        if len(set(scores.path.tolist())) > 1:
+            raise InputError(f"explain takes one recording, got {len(set(scores.path.tolist()))}")
         found = [at for at, start in enumerate(scores.start_seconds) if abs(start - start_seconds) < 1e-3]
         if not found:
             starts = ", ".join(f"{start:g}" for start in scores.start_seconds[:8])
@@ -333,7 +315,8 @@ combine_members
 
     def _explained(self, recording: Any, sample_rate: int | None) -> Scores:
         options = {"channel": None, "hop_seconds": None, "first_clips": False, "domain": None, "explain": True}
-        records = self._native.listen(_sources(recording, sample_rate), options, Sink(None, stacklevel=4))
+        with chained(self._function):
+            records = self._native.listen(sources_of(recording, sample_rate), options, Sink(None, stacklevel=4))
         return Scores(records, self._native)
 
     def add(
@@ -360,8 +343,9 @@ combine_members
         24
         """
         options = {"hop_seconds": hop_seconds, "first_clips": first_clips, "label_folders": label_folders}
-        sources = _sources(recordings, sample_rate, visits, domains, samples_csv)
-        return type(self)(self._native.add(sources, options, Sink(progress)))
+        sources = sources_of(recordings, sample_rate, visits, domains, samples_csv)
+        with chained(self._function):
+            return self._other(self._native.add(sources, options, Sink(progress)))
 
     def forget(
         self,
@@ -383,7 +367,7 @@ combine_members
         named = [visits] if isinstance(visits, str) else [str(visit) for visit in visits]
         files = [sources] if isinstance(sources, str) else [fspath(source) for source in sources]
         at = [_arrays.whole_number(index, "an index") for index in indices]
-        return type(self)(self._native.forget(named, files, at))
+        return self._other(self._native.forget(named, files, at))
 
     def coreset(self, most: int) -> Self:
         """This machine with at most ``most`` references, chosen to cover all of them.
@@ -396,7 +380,7 @@ combine_members
         >>> machine.coreset(12).reference_count
         12
         """
-        return type(self)(self._native.coreset(_arrays.whole_number(most, "the number of references")))
+        return self._other(self._native.coreset(_arrays.whole_number(most, "the number of references")))
 
     def calibrate(
         self,
@@ -422,18 +406,18 @@ combine_members
         """
         options = {
             "scheme": scheme,
-            "false_alarm_rate": _text(false_alarm_rate),
-            "confidence": _text(confidence),
+            "false_alarm_rate": text(false_alarm_rate),
+            "confidence": text(confidence),
             "budget": budget,
             "hop_seconds": hop_seconds,
-            "clear": _optional(clear, "clear"),
+            "clear": optional(clear, "clear"),
         }
-        native, text = self._native.calibrate(options)
-        if text is not None:
-            plan = json.loads(text)
+        native, plan_json = self._native.calibrate(options)
+        if plan_json is not None:
+            plan = json.loads(plan_json)
             if not plan["is_kept"]:
                 raise BudgetError(plan["plan"]["lack"] or "no alarm rule keeps the budget")
-        return type(self)(native)
+        return self._other(native)
 
     @staticmethod
     def tune(
@@ -471,22 +455,22 @@ combine_members
         """
         options = {
             "clip_seconds": clip_seconds,
-            "clip_rate": _optional(clip_rate, "clip rate"),
-            "channel": _text(channel),
+            "clip_rate": optional(clip_rate, "clip rate"),
+            "channel": text(channel),
             "hop_seconds": hop_seconds,
             "first_clips": first_clips,
             "label_folders": label_folders,
             "presets": list(presets),
             "encoders": list(encoders),
-            "max_clips": _optional(max_clips, "max clips"),
-            "seed": _optional(seed, "seed"),
-            "most_settings": _optional(most_settings, "most settings"),
+            "max_clips": optional(max_clips, "max clips"),
+            "seed": optional(seed, "seed"),
+            "most_settings": optional(most_settings, "most settings"),
             "most_seconds": most_seconds,
         }
-        sources = _sources(recordings, sample_rate, visits)
+        sources = sources_of(recordings, sample_rate, visits)
         others = None
         if outliers is not None:
-            others = _sources(outliers, None if _holds_paths(outliers) else sample_rate)
+            others = sources_of(outliers, None if holds_paths(outliers) else sample_rate)
         return TunedSettings(*_native.tune(sources, others, options, Sink(progress)))
 
     def report(
@@ -520,7 +504,8 @@ combine_members
             records = _native.Records()
         else:
             options = {"channel": None, "hop_seconds": None, "first_clips": False, "domain": None, "explain": True}
-            records = self._native.listen(_sources(recordings, sample_rate), options, Sink(progress))
+            with chained(self._function):
+                records = self._native.listen(sources_of(recordings, sample_rate), options, Sink(progress))
         if target.is_dir():
             raise TargetError(f"{target} is a folder; name a file in it, such as {target / 'page.html'}")
         if target.exists() and not target.read_bytes()[:200].lstrip().lower().startswith((b"<!doctype html", b"<html")):
@@ -554,94 +539,6 @@ combine_members
         """
         self._native.verify()
 
-    @cached_property
-    def _facts(self) -> dict[str, Any]:
-        facts: dict[str, Any] = json.loads(self._native.facts())
-        return facts
-
-    @property
-    def sample_rate(self) -> int:
-        """Samples a second of the clips it compares; other sound is resampled."""
-        return self._native.sample_rate
-
-    @property
-    def clip_seconds(self) -> float:
-        """Length of the clips it compares."""
-        return self._native.clip_samples / self._native.sample_rate
-
-    @property
-    def reference_count(self) -> int:
-        """How many normal clips it remembers."""
-        return self._native.reference_count
-
-    @property
-    def threshold(self) -> float | None:
-        """The score above which a clip is anomalous; ``None`` with too few normal clips."""
-        return self._native.threshold
-
-    @property
-    def calibration_scores(self) -> Doubles:
-        """Scores of references that were left out, ascending: what new normal clips score."""
-        return self._native.calibration_scores()
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Everything it was made with, as ``auscult inspect --json`` has it."""
-        settings: dict[str, Any] = self._facts["settings"]
-        return settings
-
-    @property
-    def preset(self) -> str | None:
-        """The preset it was made with, if it is one."""
-        preset: str | None = self._facts["preset"]
-        return preset
-
-    @property
-    def front_end(self) -> str:
-        """What sound is turned into."""
-        front_end: str = self._facts["front_end"]
-        return front_end
-
-    @property
-    def references(self) -> list[dict[str, Any]]:
-        """Where each reference came from: source, start, visit, domain, digest, level."""
-        references: list[dict[str, Any]] = self._facts["references"]
-        return references
-
-    @property
-    def visits(self) -> list[str]:
-        """The visits its references come from."""
-        visits: list[str] = self._facts["visits"]
-        return visits
-
-    @property
-    def domains(self) -> list[str]:
-        """The domains that have thresholds of their own."""
-        domains: list[str] = self._facts["domains"]
-        return domains
-
-    @property
-    def left_out(self) -> list[dict[str, Any]]:
-        """Recordings and clips that were not learnt from, each with its reason; not in the file."""
-        left_out: list[dict[str, Any]] = self._facts["left_out"]
-        return left_out
-
-    @property
-    def is_promised(self) -> bool:
-        """Whether the false-alarm rate is promised."""
-        return bool(self._facts["promised"])
-
-    @property
-    def shortcoming(self) -> str | None:
-        """Why the rate is not promised, and what to do; ``None`` if it is."""
-        shortcoming: str | None = self._facts["shortcoming"]
-        return shortcoming
-
-    @property
-    def hash(self) -> str:
-        """Identifies the model: a fingerprint of its file."""
-        return str(self._facts["hash"])
-
     def _typical_sound(self) -> tuple[Floats | None, str]:
         first = self.references[0]
         samples = self._native.samples_at(_native.Records(), first["source"], first["start_seconds"])
@@ -654,101 +551,11 @@ combine_members
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _unpickled, (type(self), self._native.to_bytes())
+        return _unpickled, (type(self), self._native.to_bytes(), self._function)
 
     def _repr_html_(self) -> str:
         return _html.machine(self)
 
 
-def _unpickled(kind: type[Machine], data: bytes) -> Machine:
-    return kind(_native.Machine.from_bytes(data))
-
-
-def _holds_paths(recordings: Any) -> bool:
-    return _is_path(recordings) or (isinstance(recordings, (list, tuple)) and any(_is_path(one) for one in recordings))
-
-
-class TunedSettings:
-    """Settings that :meth:`Machine.tune` chose, and how they compare with the others it tried.
-
-    >>> import auscult
-    >>> auscult.TunedSettings.__name__
-    'TunedSettings'
-    """
-
-    def __init__(self, settings: str, ranking: str) -> None:
-        self.json = settings
-        """The settings as the program's settings file holds them (``auscult fit --settings``)."""
-        self.ranking: dict[str, Any] = json.loads(ranking)
-        """The chosen candidate and all that were tried, the best first."""
-
-    @property
-    def front_end(self) -> str:
-        """The name of the chosen front end."""
-        return str(json.loads(self.json)["front_end"]["name"])
-
-    def save(self, path: str | PathLike[str]) -> None:
-        """Writes the settings file.
-
-        >>> import auscult
-        >>> auscult.TunedSettings.save.__name__
-        'save'
-        """
-        Path(path).write_text(self.json, encoding="utf-8")
-
-    def __repr__(self) -> str:
-        return f"TunedSettings({self.front_end}, best of {len(self.ranking['ranking'])})"
-
-
-class Live:
-    """Sound as it comes; made by :meth:`Machine.live`. Pushing is safe from one thread at a time.
-
-    >>> import numpy as np, auscult
-    >>> clips = np.random.default_rng(2).normal(0, 0.1, (20, 16000))
-    >>> machine = auscult.Machine.learn(
-    ...     clips, sample_rate=16000, visits=[i // 2 for i in range(20)], preset="paper", clip_seconds=1.0
-    ... )
-    >>> with machine.live(16000) as live:
-    ...     records = live.push(np.concatenate(clips[:3]))
-    >>> len(records), live.seconds_left
-    (3, 0.0)
-    """
-
-    def __init__(self, native: _native.Live, machine: _native.Machine) -> None:
-        self._native = native
-        self._machine = machine
-        self.seconds_left = 0.0
-        """Sound at the end that was too short for a clip; known once it is finished."""
-
-    def push(self, chunk: ArrayLike) -> Scores:
-        """Takes the next samples, of any number, and gives the records of the clips they complete.
-
-        >>> import auscult
-        >>> auscult.Live.push.__name__
-        'push'
-        """
-        array = _arrays.as_array(chunk, "chunk")
-        if array.size == 0 and array.ndim == 1:
-            return Scores(_native.Records(), self._machine)
-        records = self._native.push(_arrays.samples(array, "chunk"))
-        return Scores(_native.Records() if records is None else records, self._machine)
-
-    def finish(self) -> Scores:
-        """Ends the sound: resampled sound may complete a last clip.
-
-        >>> import auscult
-        >>> auscult.Live.finish.__name__
-        'finish'
-        """
-        records, self.seconds_left = self._native.finish()
-        self._is_finished = True
-        return Scores(records, self._machine)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if not getattr(self, "_is_finished", False):
-            self.finish()
+def _unpickled(kind: type[Machine], data: bytes, function: Function | None) -> Machine:
+    return kind(_native.Machine.from_bytes(data, function), function)

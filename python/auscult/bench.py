@@ -7,7 +7,7 @@ import json
 import os
 import platform
 import uuid
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from . import _arrays, _native
-from ._arrays import ArrayLike, Floats
+from ._arrays import ArrayLike
 from ._control import ProgressOption, Sink
+from ._own import Embedding, Function
 from .datasets import _options
 from .errors import InputError
 
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 __all__ = ["Results", "protocols", "run"]
 
-#: (samples, sample_rate) -> a vector, or frames x features.
-Embedding: TypeAlias = Callable[[Floats, int], ArrayLike]
 #: A function, vectors of every clip in the order of ``datasets.load``, or an ``.npy`` file with them.
 FrontEnd: TypeAlias = "Embedding | ArrayLike | str | PathLike[str]"
 
@@ -253,35 +252,17 @@ def _own(name: str, embedding: FrontEnd, band_width: int | None) -> dict[str, An
     if isinstance(embedding, (str, PathLike)):
         embedding = np.load(fspath(embedding), allow_pickle=False)
     if callable(embedding):
-        probe = np.random.default_rng(0).normal(0, 0.1, 160_000).astype(np.float32)
-        first = _frames(embedding, probe, 16_000)
+        function = Function(embedding)
+        axis_len, has_frames, _ = function.describe(160_000, 16_000)
         return found | {
-            "function": _Function(embedding),
-            "axis_len": first.shape[1],
-            "has_frames": np.ndim(embedding(probe, 16_000)) == 2,
+            "function": function,
+            "axis_len": axis_len,
+            "has_frames": has_frames,
             "token": uuid.uuid4().hex,
         }
     vectors = _arrays.matrix(embedding, name)
     token = hashlib.sha256(vectors.tobytes()).hexdigest()
     return found | {"vectors": vectors, "axis_len": vectors.shape[1], "has_frames": False, "token": token}
-
-
-def _frames(embedding: Embedding, samples: Floats, sample_rate: int) -> Floats:
-    given = _arrays.as_array(embedding(samples, sample_rate), "what the front end gave")
-    return _arrays.matrix(given[None] if given.ndim == 1 else given, "what the front end gave")
-
-
-class _Function:
-    """An embedding whose results have the form that was promised."""
-
-    def __init__(self, embedding: Embedding) -> None:
-        self._embedding = embedding
-
-    def __call__(self, samples: Floats, sample_rate: int, axis_len: int) -> Floats:
-        frames = _frames(self._embedding, samples, sample_rate)
-        if frames.shape[1] != axis_len:
-            raise InputError(f"the front end gave {frames.shape[1]} features, and {axis_len} before")
-        return frames
 
 
 def _systems(given: list[dict[str, Any]], band_width: int | None) -> list[dict[str, Any]]:

@@ -43,21 +43,23 @@ def _front_end(
 
 def _maps(x: ArrayLike, sample_rate: int, out: Floats | None, name: str, **settings: Any) -> Maps:
     rate = sample_rate if type(sample_rate) is int else _arrays.sample_rate(sample_rate)
-    if out is None and type(x) is np.ndarray and x.ndim == 1 and x.size:
-        plan = _front_end(name, rate, x.size, **settings)
-        return plan.frames(_arrays.samples(x, "x"))
-    clips, is_single = _arrays.clips(x)
-    plans = [_front_end(name, rate, len(clip), **settings) for clip in clips]
+    convention = settings.get("convention")
+    if convention is not None and type(convention) is not str:
+        raise InputError(f"convention must be a name, got {convention!r}")
+    if _arrays.is_list_of_clips(x):
+        clips, _ = _arrays.clips(x)
+        plans = [_front_end(name, rate, len(clip), **settings) for clip in clips]
+        return _of_list(plans, clips) if out is None else _into(out, plans, clips)
+    sound = _arrays.sound(x, "x")
+    plan = _front_end(name, rate, sound.shape[-1], **settings)
     if out is not None:
-        return _into(out, plans, clips, is_single)
-    if is_single:
-        return plans[0].frames(clips[0])
-    if isinstance(x, (list, tuple)):
-        return _of_list(plans, clips)
-    first = plans[0].frames(clips[0])
-    stack = np.empty((len(clips), *first.shape), dtype=np.float32)
+        return _into(out, [plan], sound)
+    if sound.ndim == 1:
+        return plan.frames(sound)
+    first = plan.frames(sound[0])
+    stack = np.empty((len(sound), *first.shape), dtype=np.float32)
     stack[0] = first
-    plans[0].frames_into_buffer(clips[1:], stack[1:].reshape(-1))
+    plan.frames_into_buffer(sound[1:], stack[1:].reshape(-1))
     return stack
 
 
@@ -70,18 +72,23 @@ def _of_list(plans: list[_native.FrontEnd], clips: list[Floats]) -> list[Floats]
     return [found[at] for at in range(len(clips))]
 
 
-def _into(out: Floats, plans: list[_native.FrontEnd], clips: list[Floats], is_single: bool) -> Floats:
+def _into(out: Floats, plans: list[_native.FrontEnd], clips: Floats | list[Floats]) -> Floats:
     plan = plans[0]
     if any(other is not plan for other in plans):
         raise InputError("out is for clips of one length; these have several")
-    if not isinstance(out, np.ndarray) or out.dtype != np.float32:
+    # Tensors of torch share their memory with the array that they give.
+    buffer = np.asarray(out) if hasattr(out, "__dlpack__") else out
+    if not isinstance(buffer, np.ndarray) or buffer.dtype != np.float32:
         raise InputError(f"out must be an array of float32, got {getattr(out, 'dtype', type(out).__name__)}")
-    if not (out.flags.c_contiguous and out.flags.writeable):
+    if not (buffer.flags.c_contiguous and buffer.flags.writeable):
         raise InputError("out must be C-contiguous and writeable")
-    if out.ndim != (2 if is_single else 3) or out.shape[-1] != plan.axis_len or (not is_single and len(out) != len(clips)) or not out.size:
-        axes = f"frames x {plan.axis_len}" if is_single else f"{len(clips)} x frames x {plan.axis_len}"
-        raise InputError(f"out must have shape {axes}, got {out.shape}")
-    plan.frames_into_buffer(clips, out.reshape(-1))
+    if isinstance(clips, np.ndarray) and clips.ndim == 1:
+        wanted, fits, clips = f"frames x {plan.axis_len}", buffer.ndim == 2, [clips]
+    else:
+        wanted, fits = f"{len(clips)} x frames x {plan.axis_len}", buffer.ndim == 3 and len(buffer) == len(clips)
+    if not fits or buffer.shape[-1] != plan.axis_len or not buffer.size:
+        raise InputError(f"out must have shape {wanted}, got {buffer.shape}")
+    plan.frames_into_buffer(clips, buffer.reshape(-1))
     return out
 
 
@@ -178,8 +185,12 @@ def vectors(x: ArrayLike, sr: int, front_end: str = "log-mel", convention: str |
     >>> {view: rows.shape for view, rows in auscult.features.vectors(x, 16000).items()}
     {'mean': (3, 128), 'max': (3, 128)}
     """
-    clips, _ = _arrays.clips(x)
     rate = _arrays.sample_rate(sr)
+    clips: Floats | list[Floats]
+    if _arrays.is_list_of_clips(x):
+        clips, _ = _arrays.clips(x)
+    else:
+        clips = np.atleast_2d(_arrays.sound(x, "x"))
     if len({len(clip) for clip in clips}) > 1:
         raise InputError("vectors need clips of one length; pad or cut them")
     plan = _front_end(front_end, rate, len(clips[0]), convention)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from numbers import Integral, Real
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -54,12 +54,10 @@ class _Detector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
             "aggregate": self.aggregate,
             "fuse": getattr(self, "fuse", None),
         }
-        whole = ("band_width", "band_stride", "neighbours")
-        for name in whole:
-            if given[name] is not None and not isinstance(given[name], Integral):
-                raise InputError(f"{name} must be a whole number, got {given[name]!r}")
-        plain = {name: int(value) if name in whole else value for name, value in given.items() if value is not None}
-        return json.dumps(plain)
+        for name in ("band_width", "band_stride", "neighbours"):
+            if given[name] is not None:
+                given[name] = _arrays.whole_number(given[name], name)
+        return json.dumps({name: value for name, value in given.items() if value is not None})
 
     def _share(self) -> float:
         share = self.contamination
@@ -75,7 +73,6 @@ class _Detector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         if names is not None and len(names) != len(matrices[0]):
             raise InputError(f"groups need one for each clip ({len(matrices[0])}), got {len(names)}")
         self._detector = _native.Detector(matrices, self._overrides(), names, False)
-        self.references_ = matrices
         scores = self._detector.left_out_scores()
         # One clip has nothing to be compared with.
         self.decision_scores_: Doubles = np.nan_to_num(scores, nan=0.0)
@@ -98,8 +95,13 @@ class _Detector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _known(self) -> dict[bytes, int]:
         """Where each remembered clip is; the first of copies."""
-        count = len(self.references_[0])
-        return {_row(self.references_, at): at for at in reversed(range(count))}
+        references = self.references_
+        return {_row(references, at): at for at in reversed(range(len(references[0])))}
+
+    @property
+    def references_(self) -> list[Floats]:
+        """A copy of the remembered clips, one matrix a view, float32."""
+        return self._detector.references()
 
     def decision_function(self, X: ArrayLike) -> Doubles:
         """How normal each clip is above the threshold; negative for anomalous ones.
@@ -134,17 +136,23 @@ class _Detector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def __getstate__(self) -> dict[str, Any]:
         state = dict(super().__getstate__())
-        state.pop("_detector", None)
-        return state
+        detector = state.pop("_detector", None)
+        return state if detector is None else state | {"_references": detector.references()}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
+        references = state.pop("_references", None)
         super().__setstate__(state)
-        if "references_" in state:
-            self._detector = _native.Detector(self.references_, self._overrides(), None, True)
+        if references is not None:
+            self._detector = _native.Detector(references, self._overrides(), None, True)
 
 
 def _row(matrices: list[Floats], at: int) -> bytes:
     return b"".join(matrix[at].tobytes() for matrix in matrices)
+
+
+def _matrix(checked: NDArray[Any]) -> Floats:
+    # Numbers that float64 can hold may be too large for float32.
+    return _arrays.matrix(checked, "X", is_finite=checked.dtype == np.float32)
 
 
 class BandDetector(_Detector):
@@ -214,7 +222,7 @@ class BandDetector(_Detector):
         16
         """
         checked = validate_data(self, X, dtype=[np.float32, np.float64], ensure_min_samples=2)
-        return self._remember([_arrays.matrix(checked, "X")], groups)
+        return self._remember([_matrix(checked)], groups)
 
     def score_samples(self, X: ArrayLike) -> Doubles:
         """How normal each clip is: minus its score, so that higher is more normal.
@@ -228,7 +236,7 @@ class BandDetector(_Detector):
         """
         check_is_fitted(self)
         checked = validate_data(self, X, dtype=[np.float32, np.float64], reset=False)
-        return self._score([_arrays.matrix(checked, "X")])
+        return self._score([_matrix(checked)])
 
 
 class BeamDetector(_Detector):
@@ -339,9 +347,16 @@ class BeamDetector(_Detector):
         >>> BeamDetector("mfcc").fit(X, groups=[i // 5 for i in range(30)]).labels_.shape
         (30,)
         """
+        if not isinstance(self.front_end, str):
+            raise InputError(
+                f"front_end must be a name, got {type(self.front_end).__name__}; "
+                "a function of yours goes into Machine.learn, and what it gives into BandDetector"
+            )
         clips, _ = _arrays.clips(X, "X")
-        seconds = self.clip_seconds
-        self.clip_samples_ = len(clips[0]) if seconds is None else round(seconds * self.sample_rate)
+        seconds, rate = self.clip_seconds, _arrays.sample_rate(self.sample_rate)
+        if seconds is not None and (not isinstance(seconds, Real) or not 0 < seconds <= 600):
+            raise InputError(f"clip_seconds must be above 0 and at most 600, got {seconds!r}")
+        self.clip_samples_ = len(clips[0]) if seconds is None else round(float(seconds) * rate)
         return self._remember(self._vectors(X), groups)
 
     def score_samples(self, X: ArrayLike) -> Doubles:

@@ -1,5 +1,10 @@
 """Bad input is an exception that says what was given and what is allowed; never an abort."""
 
+import os
+import sys
+import wave
+from pathlib import Path
+
 import numpy as np
 import pytest
 from conftest import RATE
@@ -171,3 +176,64 @@ def a_refused_call_leaves_everything_usable(noise, clips):
         with pytest.raises(auscult.InputError):
             auscult.features.log_mel(np.full(RATE, np.nan), RATE)
     assert noise.score(clips[:2], sample_rate=RATE).score.tolist() == expected
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has names that are not UTF-8")
+def names_that_are_not_utf_8_are_names(noise, clips, tmp_path):
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    folder.mkdir()
+    noise.save(folder / "noise.auscult")
+    again = auscult.Machine.open(folder / "noise.auscult")
+    with wave.open(os.fspath(folder / "a.wav"), "wb") as sound:
+        sound.setparams((1, 2, RATE, 0, "NONE", ""))
+        sound.writeframes((clips[0] * 2**15).astype("<i2").tobytes())
+    scores = again.score([folder / "a.wav"])
+    assert np.isfinite(scores.score).all() and "a.wav" in scores.path[0]
+    # What cannot be written as UTF-8 is marked, so that tables can be written.
+    assert scores.path[0].encode() and "\ufffd" in scores.path[0]
+    scores.to_pandas().to_csv(tmp_path / "scores.csv")
+    assert again.report(folder / "page.html", scores).exists()
+    with pytest.raises(FileNotFoundError, match="caf"):
+        auscult.Machine.open(folder / "gone.auscult")
+    assert auscult.Machine.learn(
+        folder, visits="one", preset="paper", clip_seconds=1.0, false_alarm_rate=0.5
+    ).reference_count == 1
+    with pytest.raises(auscult.InputError, match="os.fsdecode"):
+        again.score(os.fsencode(folder))
+
+
+@pytest.mark.parametrize("path", ["a\0b.auscult", "", "/dev/null/x.auscult"])
+def paths_that_cannot_be_are_refused(noise, path):
+    with pytest.raises((auscult.AuscultError, ValueError)):
+        auscult.Machine.open(path)
+    with pytest.raises((auscult.AuscultError, ValueError)):
+        noise.save(path)
+    with pytest.raises((auscult.AuscultError, ValueError)):
+        noise.score([path])
+
+
+def odd_paths_are_refused(noise):
+    for path in (3, None, object()):
+        with pytest.raises((TypeError, auscult.InputError)):
+            auscult.Machine.open(path)
+        with pytest.raises((TypeError, auscult.InputError)):
+            noise.save(path)
+
+
+def what_is_no_recording_is_refused_in_words(noise, clips):
+    for given, said in [
+        (None, "NoneType"),
+        ({"a": 1}, "dict"),
+        ((clip for clip in clips), "generator"),
+        (np.ma.masked_array(NOISE, mask=NOISE > 0), "masked"),
+    ]:
+        with pytest.raises(auscult.InputError, match=said):
+            noise.score(given, sample_rate=RATE)
+    with pytest.raises(auscult.InputError, match="at least one path or array"):
+        noise.score([])
+    with pytest.raises(auscult.InputError, match="one recording, got 2"):
+        noise.explain(clips[:2], sample_rate=RATE)
+    with pytest.raises(auscult.InputError, match="visits are texts"):
+        auscult.Machine.learn(clips, sample_rate=RATE, visits=3)
+    with pytest.raises(auscult.InputError, match="convention must be a name"):
+        auscult.features.log_mel(NOISE, RATE, convention=["s15"])

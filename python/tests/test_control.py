@@ -96,3 +96,30 @@ def ctrl_c_stops_cleanly(plant, tmp_path):
     finally:
         child.kill()
         child.wait()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are sent as POSIX has them")
+def ctrl_c_stops_a_batch_of_features():
+    script = textwrap.dedent(
+        """
+        import numpy as np, auscult
+        clips = np.random.default_rng(0).normal(0, 0.1, (4000, 16000)).astype(np.float32)
+        auscult.features.encode(clips[0], "ced")
+        print("busy", flush=True)
+        try:
+            auscult.features.encode(clips, "ced")
+        except KeyboardInterrupt:
+            print("stopped", auscult.features.encode(clips[:20], "ced").shape[0], flush=True)
+        """
+    )
+    child = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, text=True)
+    try:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "busy\n"
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        assert child.stdout.readline() == "stopped 20\n"
+        assert child.wait(30) == 0
+    finally:
+        child.kill()
+        child.wait()

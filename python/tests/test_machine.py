@@ -211,11 +211,13 @@ def models_of_other_kinds_are_refused_with_the_reason(tmp_path, noise):
     (tmp_path / "foreign.auscult").write_bytes(b"hello")
     with pytest.raises(auscult.ModelError, match="not an auscult model"):
         auscult.Machine.open(tmp_path / "foreign.auscult")
-    later = file.read_bytes().replace(b'\\"version\\":5', b'\\"version\\":9')
-    if later != file.read_bytes():
-        (tmp_path / "later.auscult").write_bytes(later)
-        with pytest.raises(auscult.ModelError):
-            auscult.Machine.open(tmp_path / "later.auscult")
+    version = auscult._native.model_file_version()
+    mark = rb'\"version\":'
+    later = file.read_bytes().replace(b"%s%d" % (mark, version), b"%s%d" % (mark, version + 1))
+    assert later != file.read_bytes()
+    (tmp_path / "later.auscult").write_bytes(later)
+    with pytest.raises(auscult.ModelError, match=f"{version + 1}.*{version}"):
+        auscult.Machine.open(tmp_path / "later.auscult")
     with pytest.raises(FileNotFoundError):
         auscult.Machine.open(tmp_path / "gone.auscult")
     with pytest.raises(auscult.TargetError):
@@ -226,11 +228,5 @@ def models_of_every_version_open():
     folder = Path(__file__).parents[2] / "testdata"
     models = sorted(folder.rglob("*.auscult"))
     assert models, f"no model files below {folder}"
-    opened = 0
     for model in models:
-        try:
-            opened += auscult.Machine.open(model).reference_count > 0
-        except auscult.AuscultError as error:
-            # Models of encoders and front ends that are not on this machine say so.
-            assert "model" in str(error) or "front end" in str(error) or "weights" in str(error), model
-    assert opened
+        assert auscult.Machine.open(model).reference_count > 0, model

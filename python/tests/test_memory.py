@@ -12,7 +12,7 @@ import auscult
 
 CALLS = 10_000
 #: What allocators may keep for themselves.
-MOST_BYTES = 16 << 20
+MOST_BYTES = 4 << 20
 
 
 def _resident():

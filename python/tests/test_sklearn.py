@@ -77,11 +77,33 @@ def groups_leave_together():
 
 
 def odd_parameters_are_refused():
-    for parameters in ({"contamination": 0.9}, {"contamination": "some"}, {"band_width": 2.5}, {"metric": "x"}):
+    for parameters in (
+        {"contamination": 0.9}, {"contamination": "some"}, {"band_width": 2.5}, {"metric": "x"}, {"neighbours": -1},
+        {"neighbours": 2**70},
+    ):
         with pytest.raises(ValueError, match="must be|unknown"):
             BandDetector(**parameters).fit(X)
     with pytest.raises(ValueError, match="NaN"):
         BandDetector().fit(np.full((5, 3), np.nan))
+
+
+def what_becomes_of_the_callers_array_does_not_matter():
+    rows = X.astype(np.float32)
+    detector = BandDetector().fit(rows)
+    expected = detector.score_samples(X).tolist()
+    assert (detector.references_[0] == rows).all()
+    rows[:] = 0
+    assert detector.score_samples(X).tolist() == expected
+    assert pickle.loads(pickle.dumps(detector)).score_samples(X).tolist() == expected
+    with pytest.raises(AttributeError):
+        BandDetector().references_
+
+
+def odd_settings_of_sound_are_refused(clips):
+    with pytest.raises(auscult.InputError, match="clip_seconds"):
+        BeamDetector(clip_seconds=-1).fit(clips)
+    with pytest.raises(auscult.InputError, match="a name, got function"):
+        BeamDetector(lambda x, rate: x).fit(clips)
 
 
 def sound_is_detected_on_by_the_front_end_of_the_paper(noise, clips):

@@ -131,25 +131,26 @@ pub struct Expanded {
 /// or `-` for standard input. A file in a sub-folder of a given folder gets the
 /// first folder name below the given one as its visit. Of several given folders, as
 /// a shell makes of `recordings/*/`, each is the visit of the files right in it.
-pub fn expand(inputs: &[String]) -> Expanded {
+pub fn expand<I: AsRef<OsStr>>(inputs: &[I]) -> Expanded {
     expand_with(inputs, None)
 }
 
 /// As [`expand`], but with a column of samples every `.csv` file is a recording and not a manifest:
 /// named, in a folder, or listed in a manifest of another format.
-pub fn expand_with(inputs: &[String], samples: Option<&SampleColumn>) -> Expanded {
+pub fn expand_with<I: AsRef<OsStr>>(inputs: &[I], samples: Option<&SampleColumn>) -> Expanded {
     let mut expanded = Expanded::default();
     let several = inputs.iter().filter(|input| Path::new(input).is_dir()).count() > 1;
     let (mut places, mut listed) = (Vec::new(), Vec::new());
-    for input in inputs {
+    for input in inputs.iter().map(AsRef::as_ref) {
         let before = expanded.sources.len();
         if let Err(problem) = expand_input(input, samples, &mut expanded) {
             expanded.problems.push(problem);
         }
         let found = &mut expanded.sources[before..];
         if several && Path::new(input).is_dir() {
+            let name = input.to_string_lossy();
             for source in found.iter_mut() {
-                source.visit.get_or_insert_with(|| input.trim_end_matches(['/', '\\']).to_owned());
+                source.visit.get_or_insert_with(|| name.trim_end_matches(['/', '\\']).to_owned());
             }
         }
         match place(input, samples) {
@@ -164,26 +165,29 @@ pub fn expand_with(inputs: &[String], samples: Option<&SampleColumn>) -> Expande
 }
 
 /// The folder that an input names; `None` for standard input, and for manifests, which have a column for labels.
-fn place(input: &str, samples: Samples<'_>) -> Option<PathBuf> {
+fn place(input: &OsStr, samples: Samples<'_>) -> Option<PathBuf> {
     let path = Path::new(input);
     match Location::of_path(path, samples) {
         _ if input == "-" => None,
         _ if path.is_dir() => Some(path.to_owned()),
         Location::File(_) if Format::of(path).is_some() => None,
-        _ if !path.exists() && is_pattern(input) => Some(fixed_part(input)),
+        _ if !path.exists() => match pattern(input) {
+            Some(pattern) => Some(fixed_part(pattern)),
+            None => path.parent().map(Path::to_owned),
+        },
         _ => path.parent().map(Path::to_owned),
     }
 }
 
-fn expand_input(input: &str, samples: Samples<'_>, expanded: &mut Expanded) -> Result<()> {
+fn expand_input(input: &OsStr, samples: Samples<'_>, expanded: &mut Expanded) -> Result<()> {
     if input == "-" {
         return expand_standard_input(expanded);
     }
     let path = Path::new(input);
-    match fs::metadata(path) {
-        Ok(_) => expand_path(path, samples, expanded),
-        Err(_) if is_pattern(input) => expand_pattern(input, samples, expanded),
-        Err(error) => Err(Error::from_io(path, error)),
+    match (fs::metadata(path), pattern(input)) {
+        (Ok(_), _) => expand_path(path, samples, expanded),
+        (Err(_), Some(pattern)) => expand_pattern(pattern, samples, expanded),
+        (Err(error), None) => Err(Error::from_io(path, error)),
     }
 }
 
@@ -297,6 +301,11 @@ fn expand_pattern(input: &str, samples: Samples<'_>, expanded: &mut Expanded) ->
 
 fn is_pattern(input: &str) -> bool {
     input.contains(['*', '?', '['])
+}
+
+/// An input as a pattern. Patterns are text; a name need not be.
+fn pattern(input: &OsStr) -> Option<&str> {
+    input.to_str().filter(|input| is_pattern(input))
 }
 
 /// The leading folders of a pattern that hold no wildcard.
@@ -519,7 +528,7 @@ mod tests {
 
     #[test]
     fn standard_input_can_be_named_once() {
-        let expanded = expand(&["-".to_owned(), "-".to_owned()]);
+        let expanded = expand(&["-", "-"]);
         assert_eq!(expanded.sources, [Source::new(Location::StandardInput)]);
         assert_eq!(expanded.sources[0].label, "-");
         assert!(matches!(expanded.problems[..], [Error::StandardInputTwice]));

@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::{
     Error, FrontEnd, FrontEndIdentity, Result, Storage,
     distance::{Metric, Scaled},
-    nearest::{Copies, Line, Outline, Spare, map_panels},
+    nearest::{Centre, Copies, Line, Outline, Spare, map_panels},
     parallel,
     pooling::{ClipVectors, View},
     quality::ReferenceRecording,
@@ -343,6 +343,11 @@ impl BandMemory {
         Outline::of(self.width(), self.len(), |index| self.reference(matrix, axis_len, index))
     }
 
+    /// What is taken away from every copy.
+    pub(crate) fn centre(&self, matrix: &[f32], axis_len: usize) -> Centre {
+        Centre::new(self.width(), self.len(), &|index| self.reference(matrix, axis_len, index))
+    }
+
     /// What `work` makes of each panel's copies.
     pub(crate) fn map_panels<T: Send>(
         &self,
@@ -381,13 +386,17 @@ impl BandMemory {
 
     /// The band of a vector, made like the references; `buffer` holds what has to be mapped.
     pub(crate) fn query<'a>(&self, vector: &'a [f32], buffer: &'a mut Vec<f32>) -> Scaled<'a> {
+        let Some(mapped) = &self.mapped else { return self.plain_query(vector) };
         let band = self.values(vector);
-        let Some(mapped) = &self.mapped else {
-            return Scaled { vector: band, factor: self.metric.factor(band) };
-        };
         buffer.resize(band.len(), 0.0);
         mapped.map.apply(band, Metric::UnitEuclidean.factor(band), buffer);
         Scaled { vector: buffer, factor: 1.0 }
+    }
+
+    /// The same of distances without a map.
+    pub(crate) fn plain_query<'a>(&self, vector: &'a [f32]) -> Scaled<'a> {
+        let band = self.values(vector);
+        Scaled { vector: band, factor: self.metric.factor(band) }
     }
 
     /// The band of reference `index` in the view's `matrix`, as it is compared.

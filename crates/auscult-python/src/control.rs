@@ -44,6 +44,17 @@ pub(crate) fn watch<T: Send, E: Raise + Send>(
         ControlFlow::Continue(())
     };
     let control = Control::new(cancel.clone(), Arc::new(forward));
+    if rayon::current_thread_index().is_some() {
+        // A function of the caller's own asks, on one of the threads: nobody else may be free to do the work.
+        let result = py.detach(|| work(&control));
+        drop((sender, control));
+        for event in receiver {
+            if let Message::Event(kind, text, total) = event {
+                sink.call1((kind, text, total))?;
+            }
+        }
+        return result.or_raise(py);
+    }
     let mut raised: Option<PyErr> = None;
     let result = std::thread::scope(|scope| {
         let worker = scope.spawn(|| {

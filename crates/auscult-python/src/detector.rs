@@ -1,12 +1,11 @@
 //! The band-wise detector on plain matrices.
 
 use auscult::{
-    BandSettings, Beam, BeamSettings, ClipVectors, FittedBeam, Groups, Provenance, References,
-    View, beam::BeamOverrides,
+    BandSettings, Beam, BeamSettings, FittedBeam, Groups, Provenance, References, View,
+    beam::BeamOverrides,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
-use rayon::prelude::*;
 
 use crate::{
     arrays,
@@ -113,14 +112,24 @@ impl Detector {
         PyArray1::from_vec(py, scores.collect())
     }
 
+    /// What is remembered, one matrix a view.
+    fn references<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyArray2<f32>>>> {
+        let references = self.0.references();
+        let matrix = |&view| {
+            let values = references.matrix(view).unwrap_or_default().to_vec();
+            shaped(py, references.len(), references.axis_len(), values)
+        };
+        references.views().iter().map(matrix).collect()
+    }
+
     /// Where bands start and end.
     fn bands(&self) -> Vec<(usize, usize)> {
         self.0.beam().layout().bands().iter().map(|band| (band.start, band.end)).collect()
     }
 }
 
-/// Clips scored together: a score's buffers are made once for them.
-const AT_ONCE: usize = 16;
+/// Clips whose scores are held at the same time.
+const AT_ONCE: usize = 4096;
 
 impl Detector {
     fn scored<T: Send>(
@@ -142,27 +151,18 @@ impl Detector {
         }
         let count = rows[0].len() / axis_len;
         let work = || -> Result<Vec<T>, CallError> {
-            let piece = |first: usize| -> Result<Vec<T>, CallError> {
-                let mut score = self.0.new_score();
-                let mut found = Vec::new();
-                for index in first..count.min(first + AT_ONCE) {
-                    let row = |rows: &&[f32]| rows[index * axis_len..][..axis_len].to_vec();
-                    let views = VIEWS.into_iter().zip(rows.iter().map(row)).collect();
-                    self.0.score_into(&ClipVectors::from_views(views)?, &mut score)?;
-                    take(&score, &mut found);
-                }
-                Ok(found)
-            };
-            if count <= AT_ONCE {
-                return piece(0);
+            let mut found = Vec::new();
+            for first in (0..count).step_by(AT_ONCE) {
+                let places = first * axis_len..count.min(first + AT_ONCE) * axis_len;
+                let rows = rows.iter().map(|rows| &rows[places.clone()]);
+                let views: Vec<(View, &[f32])> = VIEWS.into_iter().zip(rows).collect();
+                self.0.score_many(&views)?.iter().for_each(|score| take(score, &mut found));
             }
-            let firsts: Vec<usize> = (0..count).step_by(AT_ONCE).collect();
-            let pieces: Vec<Vec<T>> =
-                firsts.into_par_iter().map(piece).collect::<Result<_, _>>()?;
-            Ok(pieces.into_iter().flatten().collect())
+            Ok(found)
         };
-        // Few clips are done before another thread has heard of them.
-        let found = if count <= AT_ONCE { py.detach(work) } else { threads::compute(py, work)? };
+        // Few clips are scored without the threads, so this one need not wait for them.
+        let found =
+            if count <= FittedBeam::FEW { py.detach(work) } else { threads::compute(py, work)? };
         found.or_raise(py)
     }
 }

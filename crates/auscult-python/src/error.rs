@@ -90,6 +90,7 @@ impl Raise for LibraryError {
             Self::Audio(error) => error.class(),
             Self::Files(error) => error.class(),
             Self::Encoder(error) => error.class(),
+            Self::FunctionNeeded { .. } => "FrontEndError",
             Self::Unread(_) => "SoundError",
             Self::NoSources { problems } => match problems.as_slice() {
                 [only] => only.class(),

@@ -2,18 +2,16 @@
 
 use std::{
     collections::BTreeMap,
-    fmt,
     io::Cursor,
     path::{Path, PathBuf},
     sync::Arc,
 };
 
 use auscult::{
-    BandSettings, ClipLength, ClipRules, ClipSettings, Control, Event, Extractor, FrontEndIdentity,
-    FrontEndSpec, FrontEnds, Reading, View,
+    BandSettings, ClipLength, ClipRules, ClipSettings, Control, Event, FrontEndIdentity,
+    FrontEndSpec, FrontEnds, Reading,
     audio::ChannelRule,
     encoders::EncoderRequest,
-    features::Axis,
     memory,
     metrics::{Domain, Label},
 };
@@ -27,7 +25,7 @@ use auscult_eval::{
     },
     systems::SystemSettings,
 };
-use numpy::{PyArray1, PyReadonlyArray2};
+use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -35,6 +33,7 @@ use serde_json::{Value, json};
 use crate::{
     arrays, control,
     error::{OrRaise, input_error},
+    own::{OwnFrontEnd, OwnNumbers, OwnShape},
     threads,
 };
 
@@ -145,95 +144,6 @@ pub(crate) struct OwnOptions<'py> {
     vectors: Option<PyReadonlyArray2<'py, f32>>,
 }
 
-/// Where the numbers of an own front end come from.
-enum OwnNumbers {
-    Function(Py<PyAny>),
-    /// By what clips sound like.
-    Vectors(BTreeMap<String, Vec<f32>>),
-}
-
-/// A front end of the caller's own.
-struct OwnFrontEnd {
-    identity: FrontEndIdentity,
-    axis: Axis,
-    has_frames: bool,
-    bands: BandSettings,
-    sample_rate: u32,
-    numbers: Arc<OwnNumbers>,
-}
-
-impl fmt::Debug for OwnFrontEnd {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter
-            .debug_struct("OwnFrontEnd")
-            .field("identity", &self.identity)
-            .finish_non_exhaustive()
-    }
-}
-
-impl auscult::FrontEnd for OwnFrontEnd {
-    fn identity(&self) -> FrontEndIdentity {
-        self.identity.clone()
-    }
-
-    fn axis(&self) -> &Axis {
-        &self.axis
-    }
-
-    fn views(&self) -> &'static [View] {
-        if self.has_frames { &[View::Mean, View::Max] } else { &[View::Mean] }
-    }
-
-    fn default_bands(&self) -> BandSettings {
-        self.bands
-    }
-
-    fn extractor(&self) -> Box<dyn Extractor> {
-        Box::new(OwnExtractor {
-            name: self.identity.name.clone(),
-            axis_len: self.axis.len(),
-            sample_rate: self.sample_rate,
-            numbers: Arc::clone(&self.numbers),
-        })
-    }
-}
-
-struct OwnExtractor {
-    name: String,
-    axis_len: usize,
-    sample_rate: u32,
-    numbers: Arc<OwnNumbers>,
-}
-
-impl Extractor for OwnExtractor {
-    fn for_each_frame(
-        &mut self,
-        samples: &[f32],
-        sink: &mut dyn FnMut(&[f32]),
-    ) -> auscult::core::Result<()> {
-        let failed = |reason: String| auscult::core::Error::FrontEnd { reason };
-        match &*self.numbers {
-            OwnNumbers::Vectors(rows) => {
-                let row = rows.get(&memory::digest(samples));
-                sink(
-                    row.ok_or_else(|| failed(format!("{} has no vector of this clip", self.name)))?,
-                );
-                Ok(())
-            }
-            OwnNumbers::Function(function) => Python::attach(|py| {
-                let frames = function
-                    .call1(py, (PyArray1::from_slice(py, samples), self.sample_rate, self.axis_len))
-                    .and_then(|frames| frames.extract::<PyReadonlyArray2<'_, f32>>(py))
-                    .map_err(|error| failed(format!("{}: {error}", self.name)))?;
-                let (values, axis_len) =
-                    arrays::matrix(&frames).map_err(|error| failed(error.to_string()))?;
-                values.chunks_exact(axis_len.max(1)).for_each(sink);
-                Ok(())
-            }),
-        }
-    }
-}
-
 /// An own front end that waits for the data sets.
 struct Own {
     name: String,
@@ -282,14 +192,11 @@ impl Own {
             )?),
         };
         let settings = json!({ "own": self.token });
-        Ok(Arc::new(OwnFrontEnd {
-            identity: FrontEndIdentity { name: self.name, settings },
-            axis: Axis::other(self.axis_len),
-            has_frames: self.has_frames,
-            bands: self.band_width.map_or(BandSettings::Whole, BandSettings::touching),
-            sample_rate: reading.length().sample_rate(),
-            numbers: Arc::new(numbers),
-        }))
+        let identity = FrontEndIdentity { name: self.name, settings };
+        let shape = OwnShape { axis_len: self.axis_len, has_frames: self.has_frames };
+        let bands = self.band_width.map_or(BandSettings::Whole, BandSettings::touching);
+        let rate = reading.length().sample_rate();
+        Ok(Arc::new(OwnFrontEnd::new(identity, shape, bands, rate, numbers)))
     }
 }
 
@@ -431,7 +338,7 @@ fn make(
     own: &[Arc<OwnFrontEnd>],
     front_ends: &FrontEnds,
 ) -> std::result::Result<Arc<dyn auscult::FrontEnd>, String> {
-    if let Some(own) = own.iter().find(|own| own.identity.name == named.name) {
+    if let Some(own) = own.iter().find(|own| own.name() == named.name) {
         return Ok(Arc::clone(own) as Arc<dyn auscult::FrontEnd>);
     }
     let spec = FrontEndSpec {

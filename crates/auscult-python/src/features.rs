@@ -10,15 +10,16 @@ use auscult::{
     encoders::EncoderRequest,
     features::{FrontEndSettings, LpcConvention, LpcSettings, MfccConvention, MfccSettings},
 };
-use numpy::{PyArray2, PyReadonlyArray1, PyReadwriteArray1, ndarray::Array2};
+use numpy::{PyArray2, PyReadonlyArray1, PyReadonlyArray2, PyReadwriteArray1, ndarray::Array2};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 
 use crate::{
-    arrays,
+    arrays, control,
     error::{CallError, OrRaise, exception, input_error},
     options::front_ends,
     threads,
+    waiting::Waiting,
 };
 
 /// A front end for clips of one length and rate.
@@ -27,8 +28,18 @@ pub(crate) struct FrontEnd {
     inner: Arc<dyn auscult::FrontEnd>,
     identity: FrontEndIdentity,
     samples: usize,
-    /// Extractors that wait: planning transforms costs more than a clip does.
-    extractors: Mutex<Vec<Box<dyn Extractor>>>,
+    /// Planning transforms costs more than a clip does.
+    extractors: Waiting<Box<dyn Extractor>>,
+}
+
+/// Up to this many clips nobody waits long for: Ctrl-C is heeded when they are done.
+const FEW: usize = 16;
+
+/// Clips of one length: rows of a matrix, which is far less to keep an eye on, or one by one.
+#[derive(FromPyObject)]
+enum Clips<'py> {
+    Matrix(PyReadonlyArray2<'py, f32>),
+    List(Vec<PyReadonlyArray1<'py, f32>>),
 }
 
 /// A feature map: frames one after the other.
@@ -37,11 +48,9 @@ type Frames = Vec<f32>;
 impl FrontEnd {
     /// Lends an extractor that nobody else has.
     fn with_extractor<T>(&self, work: impl FnOnce(&mut dyn Extractor) -> T) -> T {
-        let waiting = || self.extractors.lock().unwrap_or_else(PoisonError::into_inner);
-        let spare = waiting().pop();
-        let mut extractor = spare.unwrap_or_else(|| self.inner.extractor());
+        let mut extractor = self.extractors.take().unwrap_or_else(|| self.inner.extractor());
         let result = work(&mut *extractor);
-        waiting().push(extractor);
+        self.extractors.put(extractor);
         result
     }
 
@@ -77,12 +86,14 @@ impl FrontEnd {
     }
 
     /// The samples of clips of the length that is planned for.
-    fn checked<'a>(
-        &self,
-        py: Python<'_>,
-        clips: &'a [PyReadonlyArray1<'_, f32>],
-    ) -> PyResult<Vec<&'a [f32]>> {
-        let clips: Vec<&[f32]> = clips.iter().map(arrays::vector).collect::<PyResult<_>>()?;
+    fn checked<'a>(&self, py: Python<'_>, clips: &'a Clips<'_>) -> PyResult<Vec<&'a [f32]>> {
+        let clips: Vec<&[f32]> = match clips {
+            Clips::Matrix(matrix) => {
+                let (values, samples) = arrays::matrix(matrix)?;
+                values.chunks_exact(samples.max(1)).collect()
+            }
+            Clips::List(clips) => clips.iter().map(arrays::vector).collect::<PyResult<_>>()?,
+        };
         let odd = |clip: &&[f32]| clip.len() != self.samples;
         if let Some(clip) = clips.iter().copied().find(odd) {
             let (got, wanted) = (clip.len(), self.samples);
@@ -141,7 +152,7 @@ impl FrontEnd {
         };
         let front_end = threads::compute(py, make)?.or_raise(py)?;
         let identity = front_end.identity();
-        Ok(Self { inner: front_end, identity, samples, extractors: Mutex::default() })
+        Ok(Self { inner: front_end, identity, samples, extractors: Waiting::default() })
     }
 
     #[getter]
@@ -183,7 +194,7 @@ impl FrontEnd {
         py: Python<'py>,
         clip: PyReadonlyArray1<'py, f32>,
     ) -> PyResult<Bound<'py, PyArray2<f32>>> {
-        let clip = [clip];
+        let clip = Clips::List(vec![clip]);
         let samples = self.checked(py, &clip)?[0];
         let compute = || self.frames_of(samples);
         let frames = threads::compute_one(py, &self.identity, compute)?.or_raise(py)?;
@@ -194,13 +205,10 @@ impl FrontEnd {
     fn frames_of_many<'py>(
         &self,
         py: Python<'py>,
-        clips: Vec<PyReadonlyArray1<'py, f32>>,
+        clips: Clips<'py>,
     ) -> PyResult<Vec<Bound<'py, PyArray2<f32>>>> {
         let clips = self.checked(py, &clips)?;
-        let work = || -> Result<Vec<Frames>, CallError> {
-            clips.par_iter().map(|clip| self.frames_of(clip)).collect()
-        };
-        let maps = threads::compute(py, work)?.or_raise(py)?;
+        let maps = map_clips(py, &clips, |_, clip| self.frames_of(clip))?;
         maps.into_iter().map(|frames| self.map(py, frames)).collect()
     }
 
@@ -208,7 +216,7 @@ impl FrontEnd {
     fn frames_into_buffer(
         &self,
         py: Python<'_>,
-        clips: Vec<PyReadonlyArray1<'_, f32>>,
+        clips: Clips<'_>,
         mut out: PyReadwriteArray1<'_, f32>,
     ) -> PyResult<()> {
         let clips = self.checked(py, &clips)?;
@@ -218,13 +226,13 @@ impl FrontEnd {
             return Ok(());
         }
         let room = out.len() / clips.len();
-        let work = || -> Result<Option<usize>, CallError> {
-            let pairs = clips.par_iter().zip(out.par_chunks_mut(room.max(1)));
-            let written: Result<Vec<usize>, CallError> =
-                pairs.map(|(clip, out)| self.frames_into(clip, out)).collect();
-            Ok(written?.into_iter().find(|&written| written != room))
-        };
-        match threads::compute(py, work)?.or_raise(py)? {
+        // Each is taken once, by whoever computes its clip.
+        let places: Vec<Mutex<&mut [f32]>> = out.chunks_mut(room.max(1)).map(Mutex::new).collect();
+        let written = map_clips(py, &clips, |at, clip| {
+            let mut place = places[at].lock().unwrap_or_else(PoisonError::into_inner);
+            self.frames_into(clip, &mut place)
+        })?;
+        match written.into_iter().find(|&written| written != room) {
             None => Ok(()),
             Some(needed) => {
                 let text = format!(
@@ -239,22 +247,16 @@ impl FrontEnd {
     fn vectors<'py>(
         &self,
         py: Python<'py>,
-        clips: Vec<PyReadonlyArray1<'py, f32>>,
+        clips: Clips<'py>,
     ) -> PyResult<Vec<Bound<'py, PyArray2<f32>>>> {
         let clips = self.checked(py, &clips)?;
-        let (views, axis_len) = (self.inner.views(), self.inner.axis().len());
-        let work = || -> Result<Vec<Vec<f32>>, CallError> {
-            let vectors: Vec<ClipVectors> =
-                clips.par_iter().map(|clip| self.vectors_of(clip)).collect::<Result<_, _>>()?;
-            let rows = |&view| {
-                let row = |vectors: &ClipVectors| vectors.view(view).unwrap_or_default().to_vec();
-                vectors.iter().flat_map(row).collect()
-            };
-            Ok(views.iter().map(rows).collect())
+        let axis_len = self.inner.axis().len();
+        let vectors = map_clips(py, &clips, |_, clip| self.vectors_of(clip))?;
+        let matrix = |&view| {
+            let row = |vectors: &ClipVectors| vectors.view(view).unwrap_or_default().to_vec();
+            shaped(py, clips.len(), axis_len, vectors.iter().flat_map(row).collect())
         };
-        let matrices = threads::compute(py, work)?.or_raise(py)?;
-        let matrix = |values| shaped(py, clips.len(), axis_len, values);
-        matrices.into_iter().map(matrix).collect()
+        self.inner.views().iter().map(matrix).collect()
     }
 }
 
@@ -263,6 +265,26 @@ impl FrontEnd {
         let axis_len = self.inner.axis().len();
         shaped(py, frames.len() / axis_len.max(1), axis_len, frames)
     }
+}
+
+/// What `work` makes of each clip, on all cores; Ctrl-C stops it between clips.
+fn map_clips<T: Send>(
+    py: Python<'_>,
+    clips: &[&[f32]],
+    work: impl Fn(usize, &[f32]) -> Result<T, CallError> + Sync + Send,
+) -> PyResult<Vec<T>> {
+    let each = |at: usize| work(at, clips[at]);
+    if clips.len() <= FEW {
+        let work = || (0..clips.len()).into_par_iter().map(each).collect::<Result<_, _>>();
+        return threads::compute(py, work)?.or_raise(py);
+    }
+    // Nothing is told to the sink.
+    control::watch(py, py.None().bind(py), |control| {
+        let unless_stopped = |at: usize| {
+            if control.is_cancelled() { Err(auscult::Error::Cancelled.into()) } else { each(at) }
+        };
+        (0..clips.len()).into_par_iter().map(unless_stopped).collect::<Result<_, CallError>>()
+    })
 }
 
 /// No front end has a use for them, and some would make numbers of them.

@@ -17,9 +17,11 @@ mod machine;
 mod method;
 mod metrics;
 mod options;
+mod own;
 mod program;
 mod records;
 mod threads;
+mod waiting;
 
 use pyo3::prelude::*;
 

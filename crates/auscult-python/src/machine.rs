@@ -1,9 +1,6 @@
 //! A machine: everything the library does with one.
 
-use std::{
-    path::PathBuf,
-    sync::{Arc, Mutex, PoisonError},
-};
+use std::{path::PathBuf, sync::Arc};
 
 use auscult::{
     ClipRecord, Error, Event, Forget, Model, Scorer, Sources,
@@ -20,23 +17,24 @@ use crate::{
     live::Live,
     options::{
         AddOptions, CalibrateOptions, GivenSources, LearnOptions, ListenOptions, SourceOptions,
-        TuneOptions, front_ends,
+        TuneOptions, front_ends, with_function,
     },
     records::Records,
     threads,
+    waiting::Waiting,
 };
 
 /// A machine that is never changed; what changes one gives another.
 #[pyclass(frozen, module = "auscult._native")]
 pub(crate) struct Machine {
     machine: Arc<auscult::Machine>,
-    /// Scorers that wait: making one costs more than a clip does.
-    scorers: Mutex<Vec<Scorer<'static>>>,
+    /// Making one costs more than a clip does.
+    scorers: Waiting<Scorer<'static>>,
 }
 
 impl Machine {
     fn of(machine: auscult::Machine) -> Self {
-        Self { machine: Arc::new(machine), scorers: Mutex::default() }
+        Self { machine: Arc::new(machine), scorers: Waiting::default() }
     }
 
     fn model(&self) -> &Model {
@@ -45,11 +43,10 @@ impl Machine {
 
     /// Lends a scorer that nobody else has.
     fn with_scorer<T>(&self, work: impl FnOnce(&mut Scorer<'static>) -> T) -> T {
-        let waiting = || self.scorers.lock().unwrap_or_else(PoisonError::into_inner);
-        let spare = waiting().pop();
+        let spare = self.scorers.take();
         let mut scorer = spare.unwrap_or_else(|| Scorer::shared(Arc::clone(&self.machine)));
         let result = work(&mut scorer);
-        waiting().push(scorer);
+        self.scorers.put(scorer);
         result
     }
 }
@@ -75,17 +72,25 @@ impl Machine {
     }
 
     #[staticmethod]
-    #[pyo3(signature = (path, encoder_file=None))]
-    fn open(py: Python<'_>, path: PathBuf, encoder_file: Option<PathBuf>) -> PyResult<Self> {
-        let open = || auscult::Machine::open_with(path, &front_ends(encoder_file.as_ref()));
+    #[pyo3(signature = (path, encoder_file=None, function=None))]
+    fn open(
+        py: Python<'_>,
+        path: PathBuf,
+        encoder_file: Option<PathBuf>,
+        function: Option<Py<PyAny>>,
+    ) -> PyResult<Self> {
+        let front_ends = with_function(front_ends(encoder_file.as_ref()), function);
+        let open = || auscult::Machine::open_with(path, &front_ends);
         Ok(Self::of(threads::compute(py, open)?.or_raise(py)?))
     }
 
     #[staticmethod]
-    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+    #[pyo3(signature = (bytes, function=None))]
+    fn from_bytes(py: Python<'_>, bytes: &[u8], function: Option<Py<PyAny>>) -> PyResult<Self> {
+        let front_ends = with_function(front_ends(None), function);
         let open = || {
             let model = Model::from_bytes(bytes)?;
-            Ok::<_, CallError>(auscult::Machine::from_model(model, &front_ends(None))?)
+            Ok::<_, CallError>(auscult::Machine::from_model(model, &front_ends)?)
         };
         Ok(Self::of(threads::compute(py, open)?.or_raise(py)?))
     }
@@ -242,6 +247,12 @@ impl Machine {
     /// Left-out scores of the references, ascending: what new normal clips score.
     fn calibration_scores<'py>(&self, py: Python<'py>) -> Bound<'py, PyArray1<f64>> {
         PyArray1::from_slice(py, self.model().calibration().scores())
+    }
+
+    /// The name of its front end, as model files hold it.
+    #[getter]
+    fn front_end_name(&self) -> &str {
+        &self.model().settings().front_end.name
     }
 
     #[getter]

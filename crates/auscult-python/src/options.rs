@@ -1,10 +1,14 @@
 //! What callers choose, as plain values: the package checks their types, the library their range.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use auscult::{
-    Calibrate, ClipRules, ClipSettings, Control, Error, FrontEndChoice, FrontEndSpec, FrontEnds,
-    LabelFolders, Learn, LearnMethod, Listen, Preset, Promise, Sources,
+    BandSettings, BeamSettings, Calibrate, ClipLength, ClipRules, ClipSettings, Control, Error,
+    FrontEnd, FrontEndChoice, FrontEndSpec, FrontEnds, LabelFolders, Learn, LearnMethod, Listen,
+    Method, Preset, Promise, Sources,
     audio::{ClipRange, MemorySound},
     beam::BeamOverrides,
     tuning::{Tune, TuneBudget, TunedSettings},
@@ -15,6 +19,7 @@ use pyo3::prelude::*;
 use crate::{
     arrays,
     error::{CallError, OrRaise},
+    own::{OwnFrontEnd, OwnSource},
 };
 
 type Result<T> = std::result::Result<T, CallError>;
@@ -103,6 +108,8 @@ impl GivenSources {
 pub(crate) struct LearnOptions {
     preset: Option<String>,
     front_end: Option<String>,
+    /// An `auscult._own.Function` instead of a name.
+    function: Option<Py<PyAny>>,
     convention: Option<String>,
     /// [`BeamOverrides`] as JSON.
     compare: String,
@@ -175,13 +182,15 @@ impl LearnOptions {
             None => None,
         };
         let is_plain = self.front_end.is_none()
+            && self.function.is_none()
             && self.convention.is_none()
             && overrides == BeamOverrides::default();
         if is_plain {
             return Ok(learn.with_preset(preset.unwrap_or_default()));
         }
         let length = learn.clip.check()?;
-        let is_own = self.front_end.is_some() || self.convention.is_some();
+        let is_own =
+            self.front_end.is_some() || self.function.is_some() || self.convention.is_some();
         let (made, usual) = match preset {
             Some(preset) if preset != Preset::Paper && !is_own => {
                 let (made, usual, note) = preset.build(&learn.front_ends, length)?;
@@ -195,18 +204,33 @@ impl LearnOptions {
                     "a front end cannot be given beside the preset {preset}, which chooses it; leave one out"
                 )));
             }
-            _ => {
-                let name = self.front_end.clone().unwrap_or_else(|| "log-mel".to_owned());
-                let spec =
-                    FrontEndSpec { convention: self.convention.clone(), ..FrontEndSpec::of(name) };
-                let made = learn.front_ends.named(&spec, length)?;
-                let usual = learn.front_ends.usual_detector(&spec, &*made)?;
-                (made, usual)
-            }
+            _ => self.front_end(&learn.front_ends, length, overrides.band_width)?,
         };
         let detector = overrides.apply(&usual, &*made)?;
         let (front_end, method) = (FrontEndChoice::Custom(made), LearnMethod::Compare(detector));
         Ok(Learn { front_end, method, ..learn })
+    }
+
+    /// The front end that was named or given, and how the paper compares with it.
+    fn front_end(
+        &self,
+        front_ends: &FrontEnds,
+        length: ClipLength,
+        band_width: Option<usize>,
+    ) -> Result<(Arc<dyn FrontEnd>, BeamSettings)> {
+        if let Some(function) = &self.function {
+            let function = Python::attach(|py| function.clone_ref(py));
+            // Nobody knows the bands of a function but its owner.
+            let bands = band_width.map_or(BandSettings::Whole, BandSettings::touching);
+            let made = Arc::new(OwnFrontEnd::of_function(function, length, bands)?);
+            let usual = BeamSettings::paper(Method::AdaBeam, &*made);
+            return Ok((made, usual));
+        }
+        let name = self.front_end.clone().unwrap_or_else(|| "log-mel".to_owned());
+        let spec = FrontEndSpec { convention: self.convention.clone(), ..FrontEndSpec::of(name) };
+        let made = front_ends.named(&spec, length)?;
+        let usual = front_ends.usual_detector(&spec, &*made)?;
+        Ok((made, usual))
     }
 }
 
@@ -347,6 +371,14 @@ impl TuneOptions {
 /// The front ends of this build, or those with the weights in a file.
 pub(crate) fn front_ends(encoder_file: Option<&PathBuf>) -> FrontEnds {
     encoder_file.map_or_else(FrontEnds::standard, FrontEnds::with_encoder_file)
+}
+
+/// These and the function that a model was made with.
+pub(crate) fn with_function(front_ends: FrontEnds, function: Option<Py<PyAny>>) -> FrontEnds {
+    match function {
+        Some(function) => front_ends.with(Arc::new(OwnSource(function))),
+        None => front_ends,
+    }
 }
 
 fn rules(first_clips: bool) -> ClipRules {

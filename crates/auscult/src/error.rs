@@ -117,6 +117,15 @@ pub enum Error {
         /// The known ones.
         known: String,
     },
+    /// The model was made with a function that nobody has given.
+    #[error(
+        "the model's front end is {front_end}, a function that is not in the model; open it from Python, where the \
+         function is given with it: Machine.open(path, front_end=function)"
+    )]
+    FunctionNeeded {
+        /// The front end, with the function's name.
+        front_end: String,
+    },
     /// A member of an ensemble is written wrongly.
     #[error("{member}: {reason}")]
     Member {

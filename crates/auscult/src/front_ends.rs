@@ -69,6 +69,9 @@ pub struct FrontEnds {
 }
 
 impl FrontEnds {
+    /// What models call a function of somebody's own; only who has it can bring it, by [`FrontEnds::with`].
+    pub const PYTHON: &str = "python";
+
     /// The built-in front ends, the bundled encoder, and encoders in the cache folder
     /// (`$AUSCULT_ENCODERS`, or the user's cache folder).
     pub fn standard() -> Self {
@@ -209,11 +212,15 @@ impl FrontEnds {
     ///
     /// # Errors
     ///
-    /// If nothing here brings it, or gives other numbers than when the model was made.
+    /// If nothing here brings it ([`Error::FunctionNeeded`] for somebody's function), or gives other numbers than when the
+    /// model was made.
     pub fn of_model(&self, model: &Model) -> Result<Arc<dyn FrontEnd>> {
         let settings = model.settings();
         let (identity, length) = (&settings.front_end, settings.clip.check()?);
         self.refuse_unused_file(&format!("the model's {}", identity.name), &identity.name)?;
+        if identity.name == Self::PYTHON && !self.others.names().contains(&identity.name) {
+            return Err(Error::FunctionNeeded { front_end: identity.to_string() });
+        }
         let front_end: Arc<dyn FrontEnd> = if identity.name == AutoencoderFrontEnd::NAME {
             Arc::new(AutoencoderFrontEnd::of_model(identity, &settings.weights, length)?)
         } else {
@@ -235,6 +242,9 @@ impl FrontEnds {
             return Ok(self.of_model(model)?.axis().clone());
         }
         let axis = |identity: &FrontEndIdentity, positions: usize| -> Result<Axis> {
+            if identity.name == Self::PYTHON {
+                return Ok(Axis::other(positions));
+            }
             if self.encoders.names().contains(&identity.name) {
                 return Ok(EncoderFrontEnd::axis_of(identity, positions, length)?);
             }

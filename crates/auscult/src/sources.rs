@@ -1,6 +1,6 @@
 //! 1. Sources: what the caller names becomes a list of recordings.
 
-use std::{collections::BTreeMap, path::Path};
+use std::{collections::BTreeMap, ffi::OsString, path::Path};
 
 use auscult_audio::{
     Expanded, Label, LabelFolder, Location, MemorySound, Note, SampleColumn, Source, UnknownLabel,
@@ -59,10 +59,8 @@ impl Sources {
         paths: impl IntoIterator<Item = P>,
         samples: Option<&SampleColumn>,
     ) -> Result<Self> {
-        let inputs: Vec<String> = paths
-            .into_iter()
-            .map(|path| path.as_ref().as_os_str().to_string_lossy().into_owned())
-            .collect();
+        let inputs: Vec<OsString> =
+            paths.into_iter().map(|path| path.as_ref().as_os_str().to_owned()).collect();
         let Expanded { sources, problems, notes, label_folders, .. } =
             auscult_audio::expand_with(&inputs, samples);
         if sources.is_empty() {

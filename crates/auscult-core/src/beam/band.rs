@@ -4,11 +4,15 @@ use std::sync::OnceLock;
 
 use multiversion::multiversion;
 
-use super::BandFit;
+use super::{
+    BandFit,
+    fit::{inverse, multiply},
+};
 use crate::{
     BandScore, DensityRule,
+    distance::Scaled,
     memory::BandMemory,
-    nearest::{GROUP, GroupRows, Outline, PANEL, Row},
+    nearest::{GROUP, GroupRows, Outline, PANEL, Row, round_up},
 };
 
 /// One band of one view with what fitting learnt about it.
@@ -25,7 +29,12 @@ pub(super) struct FittedBand {
     stretches: Vec<Row>,
     /// Their inverse squares, for a first guess; infinite beyond the last reference.
     weights: Vec<Row>,
+    /// No more than the inverse of each denominator.
+    inverses: Vec<f32>,
 }
+
+/// Bounds that are looked at together before each of them is.
+const PIECE: usize = 8 * PANEL;
 
 /// A little more than one: what is not to be missed is rounded up.
 const UP: f32 = 1.0 + 1e-5;
@@ -50,8 +59,11 @@ impl FittedBand {
             *place = stretch(denominator);
             *weight = 1.0 / (*place * *place);
         }
+        // Times nothing it is nothing.
+        let inverse = |&denominator: &f64| inverse(denominator).min(f32::MAX);
+        let inverses = denominators.iter().map(inverse).collect();
         let outline = OnceLock::new();
-        Self { memory, outline, fit, rule, denominators, stretches, weights }
+        Self { memory, outline, fit, rule, denominators, stretches, weights, inverses }
     }
 
     pub(super) fn memory(&self) -> &BandMemory {
@@ -119,6 +131,56 @@ impl FittedBand {
         best
     }
 
+    /// The score of a query, given lower bounds of its distances: the same bits as [`FittedBand::score`].
+    pub(super) fn score_within(
+        &self,
+        matrix: &[f32],
+        axis_len: usize,
+        query: Scaled<'_>,
+        bounds: &[f32],
+        ratios: &mut Vec<f32>,
+    ) -> BandScore {
+        let bounds = &bounds[..self.denominators.len()];
+        let ratios = match self.rule {
+            DensityRule::MinimumRatio => {
+                ratios.resize(bounds.len(), 0.0);
+                multiply(bounds, &self.inverses, ratios);
+                &**ratios
+            }
+            DensityRule::AtNearest => bounds,
+        };
+        let exact = |reference: usize| self.memory.distance_to(matrix, axis_len, query, reference);
+        let mut best = BandScore::UNSCORED;
+        let consider = |reference: usize, best: &mut BandScore| {
+            self.consider(reference, exact, best);
+            round_up(self.goal(best))
+        };
+        // The most promising one first: it rules out most others.
+        let least = smallest(ratios);
+        let promising = ratios.iter().position(|&ratio| ratio <= least).unwrap_or(0);
+        let mut limit = consider(promising, &mut best);
+        for (piece, start) in ratios.chunks(PIECE).zip((0..).step_by(PIECE)) {
+            if smallest(piece) > limit {
+                continue;
+            }
+            for (reference, &ratio) in (start..).zip(piece) {
+                if ratio <= limit && reference != promising {
+                    limit = consider(reference, &mut best);
+                }
+            }
+        }
+        best.value /= self.fit.divisor;
+        best
+    }
+
+    /// What a better reference is below.
+    fn goal(&self, best: &BandScore) -> f64 {
+        match self.rule {
+            DensityRule::MinimumRatio => best.value,
+            DensityRule::AtNearest => best.distance,
+        }
+    }
+
     /// Squared distances of copies from which on a reference cannot be better than `best`.
     fn limits(
         &self,
@@ -128,11 +190,7 @@ impl FittedBand {
         query_radius: f32,
     ) -> GroupRows {
         let metric = self.memory.metric();
-        let goal = match self.rule {
-            DensityRule::MinimumRatio => best.value,
-            DensityRule::AtNearest => best.distance,
-        };
-        let chord = UP * metric.chord_of(goal) as f32;
+        let chord = UP * metric.chord_of(self.goal(best)) as f32;
         let factor = UP + outline.error_share();
         let (stretches, radii) = (&self.stretches[first..], &outline.radii()[first..]);
         square_limits(stretches, radii, chord, query_radius, factor)
@@ -193,6 +251,19 @@ fn square_limits(
         *place = if limit < f32::INFINITY { limit } else { f32::NAN };
     }
     limits
+}
+
+/// The smallest of some numbers, infinity if there are none.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn smallest(values: &[f32]) -> f32 {
+    let (whole, rest) = values.as_chunks::<PANEL>();
+    let mut least = [f32::INFINITY; PANEL];
+    for values in whole {
+        for lane in 0..PANEL {
+            least[lane] = if values[lane] < least[lane] { values[lane] } else { least[lane] };
+        }
+    }
+    least.iter().chain(rest).copied().fold(f32::INFINITY, f32::min)
 }
 
 #[inline]

@@ -207,15 +207,6 @@ impl Beam {
     }
 }
 
-/// A little less than what multiplies a bound in the place of a division.
-fn inverse(scale: f64) -> f32 {
-    match (DOWN / scale) as f32 {
-        inverse if inverse >= f32::MIN_POSITIVE => inverse,
-        // Numbers with fewer digits may have been rounded up.
-        _ => 0.0,
-    }
-}
-
 /// The power of the local scale that divides in a band, by scales with single clips left out.
 fn exponent_of(rule: BandRule, scales: &LocalScales) -> f64 {
     match rule.exponent {
@@ -235,9 +226,18 @@ fn divisor(left_out: &[Option<f64>]) -> f64 {
 /// A little less than one: bounds are rounded down.
 const DOWN: f64 = 1.0 - 1e-5;
 
+/// No more than the inverse of a denominator.
+pub(super) fn inverse(denominator: f64) -> f32 {
+    match (DOWN / denominator) as f32 {
+        inverse if inverse >= f32::MIN_POSITIVE => inverse,
+        // Numbers with fewer digits may have been rounded up.
+        _ => 0.0,
+    }
+}
+
 /// Products place by place.
 #[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
-fn multiply(bounds: &[f32], inverses: &[f32], products: &mut [f32]) {
+pub(super) fn multiply(bounds: &[f32], inverses: &[f32], products: &mut [f32]) {
     for ((product, bound), inverse) in products.iter_mut().zip(bounds).zip(inverses) {
         *product = bound * inverse;
     }

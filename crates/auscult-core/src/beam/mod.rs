@@ -3,6 +3,7 @@
 mod band;
 mod ensemble;
 mod fit;
+mod many;
 mod overrides;
 mod refit;
 mod settings;
@@ -299,6 +300,11 @@ impl FittedBeam {
                 }
             }
         }
+        self.empty_score()
+    }
+
+    /// Room for one score.
+    fn empty_score(&self) -> ClipScore {
         let bands = vec![BandScore::UNSCORED; self.beam.layout.bands().len()];
         let view = |fitted: &FittedView| ViewScore {
             view: fitted.view,
@@ -342,13 +348,21 @@ impl FittedBeam {
                     out.value = band.level(vector);
                 }
             }
-            out.value = settings.aggregation.over(out.bands.iter().map(|band| band.value));
+        }
+        self.combine_bands(score);
+        Ok(())
+    }
+
+    /// Makes one score of those of all bands.
+    fn combine_bands(&self, score: &mut ClipScore) {
+        let settings = &self.beam.settings;
+        for view in &mut score.views {
+            view.value = settings.aggregation.over(view.bands.iter().map(|band| band.value));
         }
         score.value = settings.fusion.over(score.views.iter().map(|view| view.value));
         if let Some(ensemble) = &settings.ensemble {
             self.combine_members(ensemble, score);
         }
-        Ok(())
     }
 
     /// Puts the scores of an ensemble's members in the place of those of one front end.

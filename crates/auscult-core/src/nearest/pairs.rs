@@ -126,19 +126,29 @@ impl<'a> BandPairs<'a> {
         numbers: Numbers,
         buffers: &'a Buffers,
     ) -> Self {
+        let mut pairs = Self::without_bounds(band, matrix, axis_len, numbers, buffers);
+        let is_narrow = band.width() < NARROW;
+        if band.row_count() <= if is_narrow { MOST_KEPT_NARROW } else { MOST_KEPT } {
+            pairs.kept = Some(pairs.all_bounds(buffers.bounds.lend()));
+        }
+        pairs
+    }
+
+    /// The references alone: nothing is known yet of how far they are from each other.
+    pub(super) fn without_bounds(
+        band: &'a BandMemory,
+        matrix: &'a [f32],
+        axis_len: usize,
+        numbers: Numbers,
+        buffers: &'a Buffers,
+    ) -> Self {
         let keep = |copies: &Copies<'_>| Panel::new(copies, numbers, buffers);
         let panels = band.map_panels(matrix, axis_len, &buffers.rows, keep);
         let factors = panels.iter().map(|panel| panel.factors).collect();
         let squares = panels.iter().map(|panel| panel.squares).collect();
         let radii = panels.iter().map(|panel| panel.radii).collect();
         let metric = band.metric();
-        let mut pairs =
-            Self { band, matrix, axis_len, metric, panels, factors, squares, radii, kept: None };
-        let is_narrow = band.width() < NARROW;
-        if band.row_count() <= if is_narrow { MOST_KEPT_NARROW } else { MOST_KEPT } {
-            pairs.kept = Some(pairs.all_bounds(buffers.bounds.lend()));
-        }
-        pairs
+        Self { band, matrix, axis_len, metric, panels, factors, squares, radii, kept: None }
     }
 
     /// Every bound once, mirrored; none between two that are only compared with the memory.
@@ -165,12 +175,12 @@ impl<'a> BandPairs<'a> {
     }
 
     /// Places in a row of bounds: one a reference, and some to fill the last panel.
-    fn stride(&self) -> usize {
+    pub(super) fn stride(&self) -> usize {
         self.panels.len() * PANEL
     }
 
     /// Panels that hold the memory, and perhaps the first of those that are compared with it.
-    fn memory_panels(&self) -> usize {
+    pub(super) fn memory_panels(&self) -> usize {
         self.band.len().div_ceil(PANEL)
     }
 
@@ -178,30 +188,50 @@ impl<'a> BandPairs<'a> {
     /// of theirs on, up to `end`. There are zeros in `rows`.
     fn fill(&self, first: usize, start: impl Fn(usize) -> usize, end: usize, rows: &mut [f32]) {
         let stride = self.stride();
+        let from = &self.panels[first..first + rows.len() / (PANEL * stride)];
+        self.bounds_from(from, |panel| start(first + panel), end, rows);
+        for (index, row) in (first * PANEL..).zip(rows.chunks_exact_mut(stride)) {
+            row[index] = f32::NAN;
+        }
+    }
+
+    /// Bounds from the copies in `from` to the references of the panels from `start` of theirs on, up
+    /// to `end`. There are zeros in `rows`.
+    pub(super) fn bounds_from(
+        &self,
+        from: &[Panel<'_>],
+        start: impl Fn(usize) -> usize,
+        end: usize,
+        rows: &mut [f32],
+    ) {
+        let stride = self.stride();
         let mut products = [[[0.0; PANEL]; 2]; PANEL];
         // In chunks of the width, so that a chunk of all panels stays in a near cache.
-        for chunk in 0..self.panels[first].chunks() {
-            for (panel, rows) in (first..).zip(rows.chunks_exact_mut(PANEL * stride)) {
-                for other in (start(panel)..end).step_by(2) {
+        for chunk in 0..self.panels.first().map_or(0, Panel::chunks) {
+            for ((at, panel), rows) in
+                from.iter().enumerate().zip(rows.chunks_exact_mut(PANEL * stride))
+            {
+                for other in (start(at)..end).step_by(2) {
                     // A last one without company is multiplied twice.
                     let others = [other, (other + 1).min(end - 1)].map(|at| &self.panels[at]);
-                    self.panels[panel].multiply(others, chunk, &mut products);
+                    panel.multiply(others, chunk, &mut products);
                     add(&products, other * PANEL, stride, rows);
                 }
             }
         }
         let share = self.product_error();
-        for (panel, rows) in (first..).zip(rows.chunks_exact_mut(PANEL * stride)) {
-            let (start, from) = (start(panel), &self.panels[panel]);
+        for ((at, panel), rows) in
+            from.iter().enumerate().zip(rows.chunks_exact_mut(PANEL * stride))
+        {
+            let start = start(at);
             let to = Others {
                 factors: self.factors[start..end].as_flattened(),
                 squares: self.squares[start..end].as_flattened(),
                 radii: self.radii[start..end].as_flattened(),
             };
             for (lane, row) in rows.chunks_exact_mut(stride).enumerate() {
-                let from = (from.factors[lane], from.squares[lane], from.radii[lane]);
+                let from = (panel.factors[lane], panel.squares[lane], panel.radii[lane]);
                 bound(self.metric, from, to, share, &mut row[start * PANEL..]);
-                row[panel * PANEL + lane] = f32::NAN;
             }
         }
     }

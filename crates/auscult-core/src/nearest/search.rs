@@ -121,7 +121,7 @@ fn insert<T: Copy + PartialOrd + From<f32>>(
 }
 
 /// The smallest f32 that is not below `value`.
-fn round_up(value: f64) -> f32 {
+pub(crate) fn round_up(value: f64) -> f32 {
     let rounded = value as f32;
     if f64::from(rounded) < value { rounded.next_up() } else { rounded }
 }

@@ -1,0 +1,75 @@
+"""What callers give, as the native module takes it: recordings and the values of options."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from os import PathLike, fspath
+from typing import Any
+
+from . import _arrays
+from ._arrays import Floats, Recordings
+from .errors import InputError
+
+
+def is_path(given: Any) -> bool:
+    return isinstance(given, (str, PathLike))
+
+
+def sources(
+    recordings: Recordings,
+    sample_rate: int | None,
+    visits: Iterable[Any] | str | None = None,
+    domains: Iterable[Any] | str | None = None,
+    samples_csv: str | None = None,
+) -> dict[str, Any]:
+    """Recordings as the native module takes them."""
+    paths: list[str] = []
+    sounds: list[tuple[str, Floats, int]] = []
+    if isinstance(recordings, bytes):
+        raise InputError("a path is a str or a Path, got bytes; os.fsdecode makes one of them")
+    if recordings is None or isinstance(recordings, (dict, set, Iterator)):
+        kind = type(recordings).__name__
+        raise InputError(f"recordings are a path, a list of paths, an array or a list of arrays; got {kind}")
+    if isinstance(recordings, (list, tuple)) and not recordings:
+        raise InputError("recordings is empty, it has no clips; name at least one path or array")
+    if isinstance(recordings, (str, PathLike)):
+        paths = [fspath(recordings)]
+    elif isinstance(recordings, (list, tuple)) and any(is_path(one) for one in recordings):
+        odd = next((one for one in recordings if not is_path(one)), None)
+        if odd is not None:
+            raise InputError(f"recordings are all paths or all arrays; got paths and {type(odd).__name__}")
+        paths = [fspath(one) for one in recordings]
+    else:
+        if sample_rate is None:
+            raise InputError("arrays need a sample rate, such as sample_rate=16000")
+        rate = _arrays.sample_rate(sample_rate)
+        found, is_single = _arrays.clips(recordings, "recordings")
+        names = ["array"] if is_single else [f"array {index}" for index in range(len(found))]
+        sounds = [(name, clip, rate) for name, clip in zip(names, found)]
+    if paths and sample_rate is not None:
+        raise InputError("sample_rate is that of arrays; files say theirs themselves, so leave it out")
+    count = len(paths) or len(sounds)
+    return {
+        "paths": paths,
+        "sounds": sounds,
+        "visits": _arrays.texts(visits, count, "visits"),
+        "domains": _arrays.texts(domains, count, "domains"),
+        "samples_csv": samples_csv,
+    }
+
+
+def holds_paths(recordings: Any) -> bool:
+    return is_path(recordings) or (isinstance(recordings, (list, tuple)) and any(is_path(one) for one in recordings))
+
+
+def text(value: Any) -> str | None:
+    return None if value is None else str(value)
+
+
+def optional(value: Any, what: str, *, least: int = 0) -> int | None:
+    return None if value is None else _arrays.whole_number(value, what, least=least)
+
+
+def compare(**given: Any) -> str:
+    return json.dumps({name: value for name, value in given.items() if value is not None})
