@@ -6,6 +6,8 @@ cd "$(dirname "$0")/.."
 
 # name, what it does, command
 all=(
+    "kills|a monitor killed again and again while recordings arrive: [PROGRAM] [TIMES]|tools/kills.py"
+    "monitor|machines that two cores can watch: [PROGRAM] [SECONDS]|bench/monitor.py"
     "fuzz|every fuzz target for a while: [SECONDS] [TARGET...]|tools/fuzz.sh"
     "speed|times beside those of other programs, into BENCHMARKS.md: [ROUNDS]|bench/run.sh"
     "instructions|instructions of the hot stages: [--write]|bench/instructions.py"

@@ -68,7 +68,7 @@ inside fit /tmp/sounds/pump/normal -o /tmp/pump.auscult --clip-seconds 2 >/dev/n
 inside report /tmp/pump.auscult /tmp/sounds/pump/check -o /tmp/page.html >/dev/null 2>&1
 grep -q '<main data-state="' "$root/tmp/page.html"
 for file in usr/share/man/man1/auscult-fit.1.gz usr/share/bash-completion/completions/auscult \
-    usr/lib/systemd/system/auscult-report@.timer; do
+    usr/lib/systemd/system/auscult-report@.timer usr/lib/systemd/system/auscult-watch.service; do
     [ -s "$root/$file" ] || { echo "package: $file is not in the package" >&2; exit 1; }
 done
 # What the unit runs, as it is written there.
@@ -78,6 +78,7 @@ read -r -a words <<<"$command"
 inside "${words[@]}" >/dev/null 2>&1
 grep -q '<title>pump-7' "$root/tmp/pump-7.html" || { echo "package: the unit's command writes no page" >&2; exit 1; }
 if command -v systemd-analyze >/dev/null; then
-    systemd-analyze verify --man=no --root="$root" "$root"/usr/lib/systemd/system/auscult-report@.timer
+    systemd-analyze verify --man=no --root="$root" "$root"/usr/lib/systemd/system/auscult-report@.timer \
+        "$root"/usr/lib/systemd/system/auscult-watch.service
 fi
 printf 'package: %s, %s, works in an empty root\n' "$(basename "$package")" "$(du -h "$package" | cut -f 1)"

@@ -33,6 +33,10 @@ case "$(uname -s)" in
     *) skip_step "python package" "tools/python.sh is for Linux and macOS" ;;
 esac
 program="${CARGO_TARGET_DIR:-$PWD/target}/debug/auscult"
+case "$(uname -s)" in
+    Linux) run_step "broker and mail server" tools/services.sh ;;
+    *) skip_step "broker and mail server" "tools/services.sh installs mosquitto from Debian's packages" ;;
+esac
 run_step "the story" tools/story.sh --check
 run_step "links of the book" tools/book.py links
 run_step "options in the book" tools/book.py options "$program" --check
