@@ -116,9 +116,10 @@ pub(super) enum Precision {
 
 /// How far the mean power of a frame's frequencies may be above its quietest filter for f32 to do.
 ///
-/// A transform of 256 numbers in f32 leaves in every frequency about 1.5e-7 of the root mean square as
-/// error, so the logarithm of a filter is off by 2.1e-7 times the root of this ratio: 7e-6 at most.
-/// Frames of machines stay below a hundred; only pure tones are beyond.
+/// If a transform of 256 numbers in f32 leaves 1.5e-7 of the root mean square as error in every
+/// frequency (an estimate, not a bound), the logarithm of a filter is off by 2.1e-7 times the root of
+/// this ratio, 7e-6; a test holds tones beside noise to 1e-5. No frame of 77 recordings of machines
+/// was beyond it, pure tones are.
 const MOST_ABOVE: f32 = 1000.0;
 
 /// A [`Recipe`] planned for one clip length.
