@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use auscult::{
     Basis, ClipSettings, Error, FrontEndSpec, Preset, Sources,
-    tuning::{Candidate, Resumption, Search, StateFile, Tune, TuneBudget, TunedSettings},
+    tuning::{Resumption, Search, StateFile, Tune, TuneBudget, TunedSettings},
 };
 use serde_json::json;
 
@@ -14,7 +14,7 @@ use crate::{
     context::Context,
     options::{front_end::rules, learning, settings_file},
     printer::count,
-    tables::ranking::{self, DefaultPreset},
+    tables::ranking,
 };
 
 pub(crate) fn run(arguments: &TuneArguments, context: &Context) -> anyhow::Result<Outcome> {
@@ -38,12 +38,6 @@ pub(crate) fn run(arguments: &TuneArguments, context: &Context) -> anyhow::Resul
         auscult::files::write_atomically(&arguments.output, settings.to_json()?.as_bytes())?;
     }
     let all = search.candidates().len();
-    let has_default = |candidate: &Candidate| candidate.preset == Some(Preset::default());
-    let default = match ranking.default_candidate() {
-        Some(_) => DefaultPreset::Tried,
-        None if search.candidates().iter().any(has_default) => DefaultPreset::NotReached,
-        None => DefaultPreset::LeftOut,
-    };
     if arguments.json {
         let groups = search.study().groups();
         let whole = json!({
@@ -60,7 +54,7 @@ pub(crate) fn run(arguments: &TuneArguments, context: &Context) -> anyhow::Resul
         printer.line(serde_json::to_string_pretty(&whole)?)?;
     } else {
         let written = is_finished.then_some(&*arguments.output);
-        printer.text(&ranking::describe(&ranking, all, default, written))?;
+        printer.text(&ranking::describe(&ranking, search.candidates(), written))?;
     }
     if !is_finished {
         printer.problem(format!(

@@ -4,30 +4,14 @@ use std::path::Path;
 
 use auscult::{
     Preset,
-    tuning::{Ranked, Ranking},
+    tuning::{Candidate, Ranked, Ranking},
 };
 
 use super::{Align, Table};
 
-/// What became of the preset that is the default.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DefaultPreset {
-    /// It is in the ranking.
-    Tried,
-    /// The budget ended before it.
-    NotReached,
-    /// `--preset` names others.
-    LeftOut,
-}
-
-/// The table and what it means; `written` is the settings file.
-pub(crate) fn describe(
-    ranking: &Ranking,
-    in_all: usize,
-    default: DefaultPreset,
-    written: Option<&Path>,
-) -> String {
-    table(ranking).render() + &meaning(ranking, in_all, default, written)
+/// The table and what it means; `all` are the settings there were to try, `written` is the settings file.
+pub(crate) fn describe(ranking: &Ranking, all: &[Candidate], written: Option<&Path>) -> String {
+    table(ranking).render() + &meaning(ranking, all, written)
 }
 
 /// More rows are for programs.
@@ -66,13 +50,8 @@ fn table(ranking: &Ranking) -> Table {
 }
 
 /// What the table means.
-fn meaning(
-    ranking: &Ranking,
-    in_all: usize,
-    default: DefaultPreset,
-    written: Option<&Path>,
-) -> String {
-    let tried = ranking.candidates.len();
+fn meaning(ranking: &Ranking, all: &[Candidate], written: Option<&Path>) -> String {
+    let (tried, in_all) = (ranking.candidates.len(), all.len());
     let alike = ranking.like_the_best();
     let mut text = format!(
         "\n{tried} of {in_all} settings tried ({:.0} %); {alike} cannot be told from the best (=, itself included), * is \
@@ -98,13 +77,14 @@ fn meaning(
         None => format!("chosen      {candidate}\n"),
     };
     text.push_str(&choice);
-    let missing = match default {
-        DefaultPreset::Tried => None,
-        DefaultPreset::NotReached => Some("was not tried: use it, or allow more"),
-        DefaultPreset::LeftOut => Some("was left out by --preset: name it too to compare"),
-    };
-    if let Some(missing) = missing {
-        let line = format!("missing     preset {}, the default, {missing}\n", Preset::default());
+    if against_default.is_none() {
+        let default = Preset::default();
+        let missing = if all.iter().any(|candidate| candidate.preset == Some(default)) {
+            "was not tried: use it, or allow more"
+        } else {
+            "was left out by --preset: name it too to compare"
+        };
+        let line = format!("missing     preset {default}, the default, {missing}\n");
         text.push_str(&line);
     }
     if 2 * tried < in_all {
