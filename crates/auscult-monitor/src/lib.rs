@@ -1,4 +1,8 @@
 #![doc = include_str!("../README.md")]
+#![expect(
+    clippy::cast_possible_wrap,
+    reason = "steps, counts and sizes are far below the largest integer of SQLite"
+)]
 
 pub mod clock;
 pub mod control;

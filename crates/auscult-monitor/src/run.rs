@@ -187,13 +187,12 @@ impl Monitor {
                 }
                 self.remove(&place).await;
             }
-            let watch = match is_running {
-                true => None,
-                false => {
-                    let (spec, around) = (spec.clone(), self.around.clone());
-                    let opened = tokio::task::spawn_blocking(move || Watch::open(spec, around));
-                    Some(opened.await.map_err(|_| Error::Stopping)??)
-                }
+            let watch = if is_running {
+                None
+            } else {
+                let (spec, around) = (spec.clone(), self.around.clone());
+                let opened = tokio::task::spawn_blocking(move || Watch::open(spec, around));
+                Some(opened.await.map_err(|_| Error::Stopping)??)
             };
             opened.push((spec.clone(), watch));
         }

@@ -49,7 +49,7 @@ pub fn watch(site: Site, settings: Settings, watching: Watching) -> Result<()> {
 
 async fn run(site: Site, settings: Settings, watching: Watching) -> Result<()> {
     let clock = settings.clock.clone();
-    let mut monitor = Monitor::start(site, settings).await?;
+    let mut monitor = Box::pin(Monitor::start(site, settings)).await?;
     let mut file = ConfigFile::of(watching.path.clone());
     let (asks, mut asked) = tokio::sync::mpsc::channel::<(Ask, oneshot::Sender<Answer>)>(64);
     #[cfg(unix)]
@@ -173,7 +173,7 @@ impl ConfigFile {
         match self.reload(monitor).await {
             Ok(text) => tracing::info!("the configuration was read again: {text}"),
             Err(error) => {
-                tracing::error!(%error, "the new configuration cannot be used; the old one goes on")
+                tracing::error!(%error, "the new configuration cannot be used; the old one goes on");
             }
         }
     }

@@ -32,7 +32,7 @@ pub enum Work {
     /// Somebody decides about a machine's memory.
     Request(i64, Request, oneshot::Sender<Result<Change>>),
     /// A model was made, or could not be.
-    Fitted(i64, Result<Fitted>),
+    Fitted(i64, Box<Result<Fitted>>),
     /// The clock was set.
     Clock(f64),
     /// Time passes.
@@ -155,14 +155,14 @@ impl Desk {
                 let _ = reply.send(change);
                 Ok(lesson)
             }
-            Work::Fitted(_, fitted) => watch.fitted(fitted).map(|()| None),
+            Work::Fitted(_, fitted) => watch.fitted(*fitted).map(|()| None),
             _ => Ok(None),
         };
         match lesson {
             Ok(None) => {}
             Ok(Some(lesson)) => {
                 let front_ends = watch.front_ends().clone();
-                learn(machine, lesson, front_ends, self.sender.clone());
+                learn(machine, lesson, front_ends, &self.sender);
             }
             Err(error) => report(watch.name(), Err(error)),
         }
@@ -170,18 +170,18 @@ impl Desk {
 }
 
 /// Makes a model beside the judging; what comes of it is work for the machine.
-fn learn(machine: i64, lesson: Lesson, front_ends: auscult::FrontEnds, sender: Sender) {
+fn learn(machine: i64, lesson: Lesson, front_ends: auscult::FrontEnds, sender: &Sender) {
     let run = {
         let sender = sender.clone();
         move || {
             let fitted = lesson.learn(&front_ends);
             // If nobody takes it any more, the monitor is stopping, and the clips are on disk.
-            let _ = sender.blocking_send(Work::Fitted(machine, fitted));
+            let _ = sender.blocking_send(Work::Fitted(machine, Box::new(fitted)));
         }
     };
     if let Err(error) = std::thread::Builder::new().name("learn".to_owned()).spawn(run) {
         let failed = Err(Error::io("cannot start a thread")(error));
-        let _ = sender.try_send(Work::Fitted(machine, failed));
+        let _ = sender.try_send(Work::Fitted(machine, Box::new(failed)));
     }
 }
 

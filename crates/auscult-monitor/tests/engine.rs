@@ -1,5 +1,7 @@
 //! The engine: the same inputs give the same events, whatever happens to the process in between.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, too, fail by panicking")]
+
 use auscult::alarm::{AlarmSettings, AlarmState, Observation};
 use auscult_monitor::watch::{
     ClipInput, Command, Engine, EngineMemory, Event, EventKind, Input, RulesRecord,

@@ -1,5 +1,7 @@
 //! The history: nothing is forgotten by thinning that a query still needs, and nothing half is ever there.
 
+#![expect(clippy::unwrap_used, reason = "helpers of tests, too, fail by panicking")]
+
 use auscult::alarm::Observation;
 use auscult_monitor::{
     Error,
@@ -44,8 +46,8 @@ fn clip(step: u64, time: f64, score: Option<f64>) -> ClipRow {
     }
 }
 
-fn write(history: &mut History, commit: Commit) {
-    history.write(&commit, BEGIN).unwrap();
+fn write(history: &mut History, commit: &Commit) {
+    history.write(commit, BEGIN).unwrap();
 }
 
 fn settings(clips: f64, minutes: f64, hours: f64) -> HistoryFile {
@@ -91,7 +93,7 @@ proptest! {
         for (step, (day, score)) in clips.iter().enumerate() {
             commit.clips.push(clip(step as u64 + 1, BEGIN + day * DAY, *score));
         }
-        write(&mut history, commit);
+        write(&mut history, &commit);
         let days = trend(&history, machine, 86_400);
         let hours = trend(&history, machine, 3_600);
         let mut ages = ages;
@@ -118,7 +120,7 @@ fn a_clip_that_somebody_spoke_of_is_kept_and_counted_once() {
     let mut commit = Commit::of(machine);
     commit.clips = (1..=10).map(|step| clip(step, BEGIN + step as f64, Some(1.0))).collect();
     commit.clips[4].sound = Some("sound/pump/x.flac".to_owned());
-    write(&mut history, commit);
+    write(&mut history, &commit);
     let before = trend(&history, machine, 3_600);
     history.thin(&settings(1.0, 30.0, 100.0), BEGIN + 3.0 * DAY).unwrap();
     assert!(same(&trend(&history, machine, 3_600), &before));
@@ -130,7 +132,7 @@ fn a_clip_that_somebody_spoke_of_is_kept_and_counted_once() {
         })
         .unwrap();
     assert_eq!(left, [5]);
-    assert_eq!(history.deletions(10).unwrap()[0].2, 9, "what was deleted is written down");
+    assert_eq!(history.deletions(10).unwrap()[0].count, 9, "what was deleted is written down");
 }
 
 #[test]

@@ -143,7 +143,9 @@ impl RunTally {
         let judge = |domain: &Option<String>, calibration: &Calibration| -> Option<RunJudgement> {
             let judgement = NormalRuns::of(calibration)?.judge(calibration, &self.domains[domain]);
             Some(match judgement.basis {
-                Basis::Visits => judgement.and_spectra(self.spectrum_p_value(domain, machine)),
+                Basis::Visits => {
+                    judgement.and_spectra(self.spectrum_p_value(domain.as_ref(), machine))
+                }
                 _ => judgement,
             })
         };
@@ -170,20 +172,21 @@ impl RunTally {
     }
 
     /// How probable spectra like those of a domain's clips are, if visits are all that differs.
-    fn spectrum_p_value(&self, domain: &Option<String>, machine: &Machine) -> Option<f64> {
+    fn spectrum_p_value(&self, domain: Option<&String>, machine: &Machine) -> Option<f64> {
         let provenance = machine.model().references().provenance();
         let levels = |index: usize| Some(&provenance.get(index)?.recording.as_ref()?.spectrum_dbfs);
         // A domain that the references do not know is judged by all of them, as its clips are.
-        let is_known = domain.is_some() && provenance.iter().any(|from| from.domain == *domain);
+        let is_known =
+            domain.is_some() && provenance.iter().any(|from| from.domain.as_ref() == domain);
         let references = provenance.iter().enumerate().filter_map(|(index, from)| {
-            let is_of_domain = !is_known || from.domain == *domain;
+            let is_of_domain = !is_known || from.domain.as_ref() == domain;
             is_of_domain.then_some((from.visit.as_deref()?, levels(index)?.as_slice()))
         });
         let of_clip = |clip: &ClipSpectrum| -> Option<Vec<f32>> {
             let pairs = clip.decibels.iter().zip(levels(clip.reference)?);
             Some(pairs.map(|(difference, level)| difference + level).collect())
         };
-        let clips = self.spectra.iter().filter(|clip| clip.domain == *domain);
+        let clips = self.spectra.iter().filter(|clip| clip.domain.as_ref() == domain);
         let clips = clips.map(of_clip).collect::<Option<Vec<_>>>()?;
         NormalSpectra::of(references)?.p_value(&clips)
     }

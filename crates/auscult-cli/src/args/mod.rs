@@ -58,7 +58,7 @@ Learn a machine:   auscult fit recordings/ -o pump.auscult
 Check new sound:   auscult score pump.auscult today/*.wav
 Ask why:           auscult explain pump.auscult today/odd.wav
 One page of it:    auscult report pump.auscult today/ -o today.html
-Watch day and night: auscult watch --demo
+Watch all day:     auscult watch --demo
 Learn an option:   auscult fit --help
 
 Exit codes: 0 nothing anomalous; 1 something anomalous (with --fail-on-anomaly);

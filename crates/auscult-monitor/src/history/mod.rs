@@ -22,7 +22,7 @@ pub use self::{
     migrate::SCHEMA_VERSION,
     models::{ModelRow, NewModel},
     outbox::{Outcome, Waiting as WaitingMessage},
-    read::{ClipQuery, EventQuery, StoredClip, TrendPoint},
+    read::{ClipQuery, Deletion, EventQuery, StoredClip, TrendPoint},
     thin::Thinned,
     waiting::WaitingClip,
     writer::{Job, Work, Writer, Written},

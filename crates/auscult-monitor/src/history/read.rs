@@ -42,6 +42,21 @@ pub struct EventQuery {
     pub to: Option<f64>,
 }
 
+/// Something that was deleted.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct Deletion {
+    /// When.
+    pub time: f64,
+    /// `clips` or `sound`.
+    pub what: String,
+    /// How many.
+    pub count: i64,
+    /// Their size, where it is known.
+    pub bytes: i64,
+    /// Why.
+    pub reason: String,
+}
+
 /// The scores of a span of time.
 #[derive(Debug, Clone, Copy, PartialEq, serde::Serialize)]
 pub struct TrendPoint {
@@ -312,12 +327,18 @@ impl History {
     /// # Errors
     ///
     /// If the history cannot be read.
-    pub fn deletions(&self, most: usize) -> Result<Vec<(f64, String, i64, i64, String)>> {
+    pub fn deletions(&self, most: usize) -> Result<Vec<Deletion>> {
         let select =
             "SELECT time, what, count, bytes, reason FROM deletions ORDER BY id DESC LIMIT ?1";
         let mut statement = self.connection.prepare(select)?;
         let rows = statement.query_map([most as i64], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?))
+            Ok(Deletion {
+                time: row.get(0)?,
+                what: row.get(1)?,
+                count: row.get(2)?,
+                bytes: row.get(3)?,
+                reason: row.get(4)?,
+            })
         })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }

@@ -78,7 +78,9 @@ impl Email {
             }
             Ok(page) => page,
             Err(error) => {
-                text.push_str(&format!("The page of this alarm could not be made: {error}\n"));
+                text += "The page of this alarm could not be made: ";
+                text += &error.to_string();
+                text.push('\n');
                 None
             }
         };

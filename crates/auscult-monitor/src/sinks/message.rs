@@ -39,10 +39,13 @@ impl Message<'_> {
     pub fn text(&self) -> String {
         let mut text = format!("{}\n", self.event.sentence());
         if let Some(heard) = &self.event.details.heard {
-            text.push_str(&format!("What can be heard: {heard}\n"));
+            text += "What can be heard: ";
+            text += heard;
+            text.push('\n');
         }
         if let Some(link) = self.link() {
-            text.push_str(&format!("{link}\n"));
+            text += &link;
+            text.push('\n');
         }
         text
     }

@@ -322,7 +322,7 @@ impl Sink {
                 "a message could not be sent; trying again"
             );
         }
-        let wait = FIRST_WAIT * 2_f64.powi(waiting.tries.min(20) as i32);
+        let wait = FIRST_WAIT * 2_f64.powf(f64::from(waiting.tries.min(20)));
         let next_try = self.post.clock.now() + wait.min(LONGEST_WAIT);
         let (id, reason, name) = (waiting.id, failure.reason.clone(), sink.clone());
         let now = self.post.clock.now();

@@ -289,19 +289,16 @@ impl Talk {
 
     fn order(&self, topic: &str, payload: &[u8]) {
         let text = String::from_utf8_lossy(payload).trim().to_owned();
-        let order = match self.tags.get(topic) {
-            Some(machine) => {
-                let state: String = text.chars().take(64).collect();
-                MqttOrder::Command(machine.clone(), Command::Tag { state })
-            }
-            None => {
-                let before = format!("{}/{}/", self.topics.prefix, self.topics.site);
-                let machine = topic.strip_prefix(&before).and_then(|it| it.strip_suffix("/set"));
-                let Some(machine) = machine else { return };
-                match serde_json::from_str::<Command>(&text) {
-                    Ok(command) => MqttOrder::Command(machine.to_owned(), command),
-                    Err(error) => MqttOrder::Nonsense(machine.to_owned(), error.to_string()),
-                }
+        let order = if let Some(machine) = self.tags.get(topic) {
+            let state: String = text.chars().take(64).collect();
+            MqttOrder::Command(machine.clone(), Command::Tag { state })
+        } else {
+            let before = format!("{}/{}/", self.topics.prefix, self.topics.site);
+            let machine = topic.strip_prefix(&before).and_then(|it| it.strip_suffix("/set"));
+            let Some(machine) = machine else { return };
+            match serde_json::from_str::<Command>(&text) {
+                Ok(command) => MqttOrder::Command(machine.to_owned(), command),
+                Err(error) => MqttOrder::Nonsense(machine.to_owned(), error.to_string()),
             }
         };
         // If nobody takes it, the monitor is stopping.

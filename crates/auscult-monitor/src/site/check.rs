@@ -260,18 +260,15 @@ impl Checking<'_> {
             sources.push(SourceSpec::Folder { path, poll_milliseconds: poll });
         }
         if let Some(address) = &file.tcp {
-            match resolve(address.get_ref()) {
-                Some(socket) => {
-                    let pcm = self.pcm(file, name, whole);
-                    sources.push(SourceSpec::Tcp { address: socket, pcm });
-                }
-                None => {
-                    let text = format!(
-                        "machine {name:?}: tcp = {:?} is not an address; write it as \"127.0.0.1:7007\"",
-                        address.get_ref()
-                    );
-                    self.problem(Some(address.span()), text);
-                }
+            if let Some(socket) = resolve(address.get_ref()) {
+                let pcm = self.pcm(file, name, whole);
+                sources.push(SourceSpec::Tcp { address: socket, pcm });
+            } else {
+                let text = format!(
+                    "machine {name:?}: tcp = {:?} is not an address; write it as \"127.0.0.1:7007\"",
+                    address.get_ref()
+                );
+                self.problem(Some(address.span()), text);
             }
         }
         if file.stdin {

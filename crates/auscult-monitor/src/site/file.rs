@@ -347,5 +347,5 @@ pub const NEWS: &[&str] = &[
 ];
 
 pub(super) fn preset(text: &str) -> Result<Preset, String> {
-    text.parse::<Preset>().map_err(|error| error.to_string())
+    text.parse::<Preset>().map_err(|error| error.clone())
 }

@@ -48,7 +48,7 @@ enum Order {
 const STEP: Duration = Duration::from_millis(100);
 
 /// A file that nobody said was closed is whole once it has not changed for this long.
-const STABLE: Duration = Duration::from_millis(1_000);
+const STABLE: Duration = Duration::from_secs(1);
 
 /// Folders are looked at this often although the system tells: it may forget.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);

@@ -158,7 +158,9 @@ fn render(member: &Member, index: usize, at: f64) -> Option<Vec<f32>> {
         Fate::Deaf(from, to) if (from..to).contains(&days) => samples.fill(0.0),
         // What is left of a hall at night.
         Fate::Shifts if !(5.0..21.0).contains(&hour) => {
-            samples.iter_mut().for_each(|sample| *sample *= 0.005);
+            for sample in &mut samples {
+                *sample *= 0.005;
+            }
         }
         Fate::Drifts(from) if days > from => swallow(&mut samples, (days - from) / 2.0),
         _ => {}

@@ -216,13 +216,16 @@ impl EngineRules {
     /// In words: `3 of 5 raise, 5 clear`.
     pub fn text(&self) -> String {
         let it = self.alarm.settings();
-        let mut text = format!("{} of {} raise, {} clear", it.raise, it.window, it.clear);
-        if it.on_delay_seconds > 0.0 || it.off_delay_seconds > 0.0 {
-            let (on, off) = (it.on_delay_seconds, it.off_delay_seconds);
-            text.push_str(&format!(", delays {on} s and {off} s"));
-        }
-        text.push_str(&format!(", {}, no data after {} s", it.latch, it.no_data_after_seconds));
-        text
+        let (on, off) = (it.on_delay_seconds, it.off_delay_seconds);
+        let delays = if on > 0.0 || off > 0.0 {
+            format!(", delays {on} s and {off} s")
+        } else {
+            String::new()
+        };
+        format!(
+            "{} of {} raise, {} clear{delays}, {}, no data after {} s",
+            it.raise, it.window, it.clear, it.latch, it.no_data_after_seconds
+        )
     }
 }
 

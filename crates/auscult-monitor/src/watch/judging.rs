@@ -64,7 +64,7 @@ impl Watch {
             Some(model) => scorers.of(&model.machine).score(heard.samples)?,
             None => self.measure(heard.samples)?,
         };
-        record.path = heard.path.to_owned();
+        heard.path.clone_into(&mut record.path);
         record.start_seconds = heard.start_seconds;
         let level = record.quality.map(|quality| quality.level_dbfs);
         let gate = self.spec.running.as_ref().and_then(|running| running.above_dbfs);

@@ -303,7 +303,7 @@ fn files_below(folder: &Path) -> Vec<(String, String)> {
     let mut found = Vec::new();
     for visit in names(folder) {
         for file in names(&folder.join(&visit)) {
-            if file.ends_with(".flac") {
+            if Path::new(&file).extension().is_some_and(|extension| extension == "flac") {
                 found.push((visit.clone(), file));
             }
         }

@@ -25,5 +25,5 @@ pub use self::{
     requests::{Change, Request},
     ring::Ring,
     status::{LastEvent, LearningStatus, MachineStatus, ModelStatus, Shelved, SourceStatus},
-    watching::{Recording, Scorers, Surroundings, Watch},
+    watching::{Recording, Scorers, Surroundings, WantedBy, Watch},
 };

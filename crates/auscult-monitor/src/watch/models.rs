@@ -92,30 +92,30 @@ impl Models {
             };
             match model {
                 Some(model) => drop(models.open.insert(wanted, model)),
-                None => models.open_current(&wanted, spec, id, data, writer, front_ends)?,
+                None => models.open_current(wanted.as_ref(), spec, id, data, writer, front_ends)?,
             }
         }
         if spec.model.is_none() {
-            models.open_current(&None, spec, id, data, writer, front_ends)?;
+            models.open_current(None, spec, id, data, writer, front_ends)?;
         }
         Ok(models)
     }
 
     fn open_current(
         &mut self,
-        state: &Option<String>,
+        state: Option<&String>,
         spec: &MachineSpec,
         id: i64,
         data: &DataFolder,
         writer: &Writer,
         front_ends: &FrontEnds,
     ) -> Result<()> {
-        let wanted = state.clone();
+        let wanted = state.cloned();
         let row = writer.call(move |history| history.current_model(id, wanted.as_deref()))?;
         if let Some(row) = row {
             let machine = open_file(&data.file(&row.file), spec, front_ends)?;
             let machine = Arc::new(machine);
-            self.open.insert(state.clone(), OpenModel { machine, row });
+            self.open.insert(state.cloned(), OpenModel { machine, row });
         }
         Ok(())
     }

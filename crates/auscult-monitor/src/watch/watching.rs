@@ -27,6 +27,9 @@ use crate::{
     site::{MachineSpec, SourceSpec},
 };
 
+/// Names the sinks that want to be told of an event.
+pub type WantedBy = Arc<dyn Fn(&Event) -> Vec<String> + Send + Sync>;
+
 /// What all machines share.
 #[derive(Clone)]
 pub struct Surroundings {
@@ -39,7 +42,7 @@ pub struct Surroundings {
     /// Where front ends come from.
     pub front_ends: FrontEnds,
     /// Which sinks want to be told of an event.
-    pub sinks: Arc<dyn Fn(&Event) -> Vec<String> + Send + Sync>,
+    pub sinks: WantedBy,
 }
 
 impl fmt::Debug for Surroundings {
@@ -122,12 +125,11 @@ impl Watch {
         let standing = around.writer.call(move |history| history.standing(id))?;
         let models =
             Models::open(&spec, id, &around.data, &around.writer, &around.front_ends, now)?;
-        let learner = match models.is_empty() {
-            true => {
-                let rounds = around.writer.call(move |history| history.models(id))?.len();
-                Some(Learner::open(&spec, &around.data, rounds + 1))
-            }
-            false => None,
+        let learner = if models.is_empty() {
+            let rounds = around.writer.call(move |history| history.models(id))?.len();
+            Some(Learner::open(&spec, &around.data, rounds + 1))
+        } else {
+            None
         };
         let (memory, status) = match standing {
             Some(Standing { memory, status }) => (memory, Some(status)),
@@ -198,14 +200,12 @@ impl Watch {
 
     /// How sound is cut into clips for it.
     pub(super) fn reading(&self) -> Result<Reading> {
-        match self.models.of_state(self.engine.facts().tag.as_deref()) {
-            Some(model) => Ok(model.machine.reading().clone()),
-            None => {
-                let clip =
-                    ClipSettings { seconds: self.spec.clip_seconds, sample_rate: SAMPLE_RATE };
-                let channel = ChannelRule::default();
-                Ok(Reading::new(clip, channel, None, ClipRules::field())?)
-            }
+        if let Some(model) = self.models.of_state(self.engine.facts().tag.as_deref()) {
+            Ok(model.machine.reading().clone())
+        } else {
+            let clip = ClipSettings { seconds: self.spec.clip_seconds, sample_rate: SAMPLE_RATE };
+            let channel = ChannelRule::default();
+            Ok(Reading::new(clip, channel, None, ClipRules::field())?)
         }
     }
 
@@ -290,7 +290,7 @@ impl Watch {
                             self.take(&heard, scorers, &mut commit)?;
                         }
                         Err(error) => {
-                            self.take_unreadable(&path, began, origin, &error, &mut commit)
+                            self.take_unreadable(&path, began, origin, &error, &mut commit);
                         }
                     }
                 }

@@ -4,18 +4,14 @@ use std::{io::IsTerminal, path::Path, time::Duration};
 
 use anyhow::Context as _;
 use auscult_monitor::{
-    clock::utc,
     data::DataFolder,
-    history::{ClipQuery, EventQuery, History, StoredClip},
-    replay::replay as play,
+    history::{EventQuery, History},
 };
 
 use crate::{
     Outcome,
-    args::{EventArguments, ExportArguments},
+    args::EventArguments,
     context::Context,
-    output::{Record, RecordWriter, clip_columns},
-    printer::count,
     tables::watch::{event_table, model_table, status_table, waiting_table},
 };
 
@@ -68,105 +64,12 @@ pub(super) fn events(
     Ok(Outcome::Done)
 }
 
-fn machine_of(history: &History, name: &str) -> anyhow::Result<i64> {
+pub(super) fn machine_of(history: &History, name: &str) -> anyhow::Result<i64> {
     history.machine_id(name)?.with_context(|| {
         let known: Vec<String> =
             history.machines().unwrap_or_default().into_iter().map(|(_, name)| name).collect();
         format!("there is no machine {name:?} in the history; it has {}", known.join(", "))
     })
-}
-
-pub(super) fn export(data: &DataFolder, arguments: &ExportArguments) -> anyhow::Result<Outcome> {
-    let history = History::read(data.root())?;
-    let machine =
-        arguments.machine.as_deref().map(|name| machine_of(&history, name)).transpose()?;
-    let format = arguments
-        .format
-        .format()?
-        .context("name a form: --parquet FILE, --csv, --jsonl or --json")?;
-    let mut columns = vec!["machine".to_owned()];
-    columns.extend(clip_columns());
-    columns.extend(["level_dbfs", "remarks"].map(str::to_owned));
-    let mut writer = RecordWriter::new(&format, columns, arguments.format.output.as_deref())?;
-    let mut failed = None;
-    let query = ClipQuery { machine, ..ClipQuery::default() };
-    history.clips(&query, &mut |clip| {
-        if failed.is_none() {
-            failed = writer.write(row(&clip)).err();
-        }
-        Ok(())
-    })?;
-    if let Some(error) = failed {
-        return Err(error);
-    }
-    writer.finish()?;
-    Ok(Outcome::Done)
-}
-
-fn row(StoredClip { machine, model_hash, row }: &StoredClip) -> Record {
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    Record::default()
-        .text("machine", machine)
-        .text("path", &row.path)
-        .number("start_seconds", row.start_seconds)
-        .number("score", row.score)
-        .number("p_value", row.p_value)
-        .number("calibrated", row.calibrated)
-        .text("verdict", &row.verdict)
-        .number("seconds", row.seconds)
-        .text("time", utc(row.time))
-        .text("time_origin", &row.time_origin)
-        .text("domain", text(&row.domain))
-        .text("promised", row.promised.to_string())
-        .text("alarm", &row.alarm)
-        .text("copy_of", text(&row.copy_of))
-        .text("differs_most", text(&row.differs_most))
-        .text("reason", &row.reason)
-        .text("error", text(&row.error))
-        .text("model_hash", text(model_hash))
-        .text("heard", text(&row.heard))
-        .number("level_dbfs", row.level_dbfs)
-        .text("remarks", row.remarks.join(", "))
-}
-
-pub(super) fn replay(
-    data: &DataFolder,
-    machines: &[String],
-    context: &Context,
-) -> anyhow::Result<Outcome> {
-    let history = History::read(data.root())?;
-    let all = history.machines()?.into_iter().map(|(_, name)| name);
-    let machines: Vec<String> = if machines.is_empty() { all.collect() } else { machines.to_vec() };
-    let mut outcome = Outcome::Done;
-    for name in machines {
-        machine_of(&history, &name)?;
-        let Some(played) = play(data, &history, &name)? else {
-            context.printer.problem(format!("{name}: nothing in the history can be replayed"));
-            outcome = Outcome::Incomplete;
-            continue;
-        };
-        let (inputs, events) = (count(played.inputs, "input"), count(played.events.len(), "event"));
-        match played.difference {
-            None => context
-                .printer
-                .line(format!("{name}: {inputs}, {events}, the same as in the history"))?,
-            Some((old, new)) => {
-                outcome = Outcome::Incomplete;
-                let text = |event: Option<auscult_monitor::watch::Event>| {
-                    event.map_or_else(
-                        || "nothing".to_owned(),
-                        |event| format!("{} {}", event.id, event.sentence()),
-                    )
-                };
-                context.printer.problem(format!(
-                    "{name}: {inputs}, {events}; the history has {}, the replay {}",
-                    text(old),
-                    text(new)
-                ));
-            }
-        }
-    }
-    Ok(outcome)
 }
 
 pub(super) fn back_up(

@@ -1,7 +1,9 @@
 //! `auscult watch`: machines watched day and night, and everything people do with that.
 
 mod asking;
+mod exporting;
 mod looking;
+mod replaying;
 mod running;
 mod week;
 
@@ -30,8 +32,8 @@ pub(crate) fn run(arguments: &WatchArguments, context: &Context) -> anyhow::Resu
         None => running::watch(arguments, data, context),
         Some(WatchCommand::Status { json, once }) => looking::status(&data, *json, *once, context),
         Some(WatchCommand::Events(arguments)) => looking::events(&data, arguments, context),
-        Some(WatchCommand::Export(arguments)) => looking::export(&data, arguments),
-        Some(WatchCommand::Replay { machines }) => looking::replay(&data, machines, context),
+        Some(WatchCommand::Export(arguments)) => exporting::export(&data, arguments),
+        Some(WatchCommand::Replay { machines }) => replaying::replay(&data, machines, context),
         Some(WatchCommand::Backup { target }) => looking::back_up(&data, target, context),
         Some(WatchCommand::Models { machine, json }) => {
             looking::models(&data, machine, *json, context)
