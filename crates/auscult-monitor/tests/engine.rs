@@ -144,6 +144,18 @@ fn a_clock_that_is_set_back_does_not_stop_time() {
     assert_eq!(states(&engine.advance(later + 61.0)), [AlarmState::NoData]);
 }
 
+#[test]
+fn what_another_version_remembered_of_drift_is_forgotten_and_the_rest_is_not() {
+    let mut engine = engine();
+    hear(&mut engine, BEGIN, "naa");
+    let mut memory = serde_json::to_value(engine.memory()).unwrap();
+    memory["drift"] = serde_json::json!({ "wisdom": 7 });
+    let memory: EngineMemory = serde_json::from_value(memory).unwrap();
+    let resumed = Engine::resume("pump", *engine.rules(), memory);
+    assert_eq!(resumed.state(), AlarmState::Alarm);
+    assert!(!resumed.watches_drift());
+}
+
 fn inputs() -> impl Strategy<Value = Vec<(f64, Input)>> {
     let observation = prop::sample::select(vec![
         Observation::Normal,

@@ -9,7 +9,7 @@ use auscult::{
     alarm::{AlarmMachine, AlarmMemory, AlarmRules, AlarmSettings, AlarmState, Observation},
     calibration::{Drift, NormalRuns},
 };
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use super::event::{Band, Event, EventDetails, EventKind, ModelStamp};
 use crate::clock::utc;
@@ -132,6 +132,7 @@ pub struct EngineMemory {
     /// Since when the state is what it is.
     pub since: f64,
     alarm: AlarmMemory,
+    #[serde(default, deserialize_with = "drift_if_known")]
     drift: Option<Drift>,
     /// The last anomalous clips: their steps and when they began.
     anomalous: VecDeque<(u64, f64)>,
@@ -150,6 +151,13 @@ pub struct EngineMemory {
     pub source: Option<String>,
     /// When people were last told of the alarm.
     last_told: Option<f64>,
+}
+
+/// What was heard of drift, if this program understands it: another version may weigh it differently, and then it is
+/// watched anew.
+fn drift_if_known<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Drift>, D::Error> {
+    let value = Option::<serde_json::Value>::deserialize(deserializer)?;
+    Ok(value.and_then(|value| serde_json::from_value(value).ok()))
 }
 
 impl EngineMemory {
@@ -291,6 +299,11 @@ impl Engine {
             // What holds under the new rules holds from now on, not from whenever somebody looks.
             self.alarm.tick(self.memory.time);
         }
+    }
+
+    /// Whether a change of the whole is watched for.
+    pub fn watches_drift(&self) -> bool {
+        self.memory.drift.is_some()
     }
 
     /// Lets time pass: whatever becomes due until then happens at its own time, however late it is noticed.

@@ -175,9 +175,16 @@ impl Watch {
             watch.engine.watch_drift(normal);
             let rules = rules.record();
             watch.apply(now, Input::Model { model: stamp, reason, rules }, &mut commit);
-        } else if old_rules.is_some_and(|old| old != rules) {
-            watch.checkpoint(&mut commit);
-            watch.apply(now, Input::Rules { rules: rules.record() }, &mut commit);
+        } else {
+            if !watch.engine.watches_drift() && normal.is_some() {
+                // What was remembered of it is of another version of this program.
+                watch.engine.watch_drift(normal);
+                watch.checkpoint(&mut commit);
+            }
+            if old_rules.is_some_and(|old| old != rules) {
+                watch.checkpoint(&mut commit);
+                watch.apply(now, Input::Rules { rules: rules.record() }, &mut commit);
+            }
         }
         watch.finish(commit)?;
         Ok(watch)
