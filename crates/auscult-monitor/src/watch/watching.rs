@@ -166,16 +166,7 @@ impl Watch {
             // A replay needs somewhere to begin.
             watch.checkpoint(&mut commit);
         }
-        if watch.engine.facts().model != stamp {
-            let reason = match &stamp {
-                Some(stamp) => format!("model version {} judges from now on", stamp.version),
-                None => "learning: there is no model yet".to_owned(),
-            };
-            watch.checkpoint(&mut commit);
-            watch.engine.watch_drift(normal);
-            let rules = rules.record();
-            watch.apply(now, Input::Model { model: stamp, reason, rules }, &mut commit);
-        } else {
+        if watch.engine.facts().model == stamp {
             if !watch.engine.watches_drift() && normal.is_some() {
                 // What was remembered of it is of another version of this program.
                 watch.engine.watch_drift(normal);
@@ -185,6 +176,15 @@ impl Watch {
                 watch.checkpoint(&mut commit);
                 watch.apply(now, Input::Rules { rules: rules.record() }, &mut commit);
             }
+        } else {
+            let reason = match &stamp {
+                Some(stamp) => format!("model version {} judges from now on", stamp.version),
+                None => "learning: there is no model yet".to_owned(),
+            };
+            watch.checkpoint(&mut commit);
+            watch.engine.watch_drift(normal);
+            let rules = rules.record();
+            watch.apply(now, Input::Model { model: stamp, reason, rules }, &mut commit);
         }
         watch.finish(commit)?;
         Ok(watch)
