@@ -100,7 +100,8 @@ mod tests {
                     let exact = memory.distance_to(matrix, width, *query, to);
                     prop_assert!(f64::from(bound) <= exact, "{} {} {}", metric, bound, exact);
                     let is_zero = query.vector.iter().all(|&value| value == 0.0) || to % 9 == 7;
-                    if spread == 1.0 && exact > 0.05 && !is_zero {
+                    // One reference alone is the centre of all: its copy is zero and says nothing.
+                    if spread == 1.0 && exact > 0.05 && !is_zero && count > 1 {
                         prop_assert!(f64::from(bound) > 0.9 * exact, "{} {}", bound, exact);
                     }
                 }
