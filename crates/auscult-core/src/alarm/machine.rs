@@ -312,7 +312,8 @@ impl AlarmMachine {
         } else if lasted(memory.raising_since, settings.on_delay_seconds) {
             memory.is_raised = true;
             memory.is_acknowledged = false;
-            memory.clearing_since = None;
+            // What speaks for its end counts from now on, not from whenever somebody looks again.
+            memory.clearing_since = is_clear.then_some(at);
         }
     }
 
