@@ -93,7 +93,7 @@ pub fn label_of_folder(name: &str) -> Option<Label> {
 ///
 /// `places` are the folders that the inputs name: a folder itself, that of a file, and the part of a
 /// pattern without wildcards. What all of them lie in was chosen on purpose and says nothing; below
-/// it the outermost label counts. Empty unless at least one is named like an anomaly.
+/// it the outermost label counts.
 pub(crate) fn find<'a>(
     places: &[PathBuf],
     sources: impl Iterator<Item = &'a Source>,
@@ -113,8 +113,7 @@ pub(crate) fn find<'a>(
             }
         }
     }
-    let is_any_anomalous = found.iter().any(|folder| folder.label == Label::Anomaly);
-    if is_any_anomalous { found } else { Vec::new() }
+    found
 }
 
 /// The innermost folder that all places lie in or are; `None` without places.

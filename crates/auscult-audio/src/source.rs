@@ -119,7 +119,7 @@ pub struct Expanded {
     /// What else a user should know.
     pub notes: Vec<Note>,
     /// Folders named like labels, such as `normal` and `abnormal`, between what the inputs have in
-    /// common and the files; empty unless at least one of them is named like an anomaly.
+    /// common and the files.
     pub label_folders: Vec<LabelFolder>,
 }
 
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn folders_named_like_labels_are_reported_if_one_is_anomalous() {
+    fn folders_named_like_labels_are_reported() {
         let folder = folder(&[
             "normal/a.wav",
             "normal/deep/b.wav",
@@ -433,8 +433,8 @@ mod tests {
         fs::remove_dir_all(&abnormal).unwrap();
         assert!(!expand_one(folder.path()).label_folders.is_empty(), "the deeper one");
         fs::remove_dir_all(folder.path().join("monday")).unwrap();
-        assert!(expand_one(folder.path()).label_folders.is_empty());
-        assert!(expand_one(&normal).label_folders.is_empty());
+        assert_eq!(reported(&expand_one(folder.path())), [(normal.clone(), Label::Normal, 2)]);
+        assert!(reported(&expand_one(&normal)).is_empty(), "named on purpose");
     }
 
     #[test]

@@ -474,6 +474,7 @@ impl<'a> Gathering<'a> {
                 NotNormal::ForTesting => LeftOutReason::ForTesting,
                 NotNormal::Anomalous => LeftOutReason::Anomalous,
                 NotNormal::UnknownLabel(label) => LeftOutReason::UnknownLabel { label },
+                NotNormal::Unlabelled => LeftOutReason::Unlabelled,
             };
             self.leave_out_silently(source.label, None, reason);
         }

@@ -96,6 +96,8 @@ pub enum LeftOutReason {
         /// The label.
         label: String,
     },
+    /// It lies outside the folders that are called normal.
+    Unlabelled,
 }
 
 impl LeftOutReason {
@@ -109,12 +111,13 @@ impl LeftOutReason {
             Self::ForTesting => "for-testing",
             Self::Anomalous => "anomalous",
             Self::UnknownLabel { .. } => "unknown-label",
+            Self::Unlabelled => "unlabelled",
         }
     }
 
     /// Whether it should have been usable: labels and copies are choices, the rest are failures.
     pub fn is_failure(&self) -> bool {
-        !matches!(self, Self::Copy { .. } | Self::ForTesting | Self::Anomalous)
+        !matches!(self, Self::Copy { .. } | Self::ForTesting | Self::Anomalous | Self::Unlabelled)
     }
 }
 
@@ -136,6 +139,9 @@ impl fmt::Display for LeftOut {
             LeftOutReason::ForTesting => write!(formatter, "left out {name}: kept for testing"),
             LeftOutReason::Anomalous => {
                 write!(formatter, "left out {name}: labelled as anomalous")
+            }
+            LeftOutReason::Unlabelled => {
+                write!(formatter, "left out {name}: not in a folder called normal")
             }
             LeftOutReason::UnknownLabel { label } => write!(
                 formatter,

@@ -27,6 +27,8 @@ pub struct Sources {
     problems: Vec<auscult_audio::Error>,
     notes: Vec<Note>,
     label_folders: Vec<LabelFolder>,
+    /// Whether recordings have been labelled by them.
+    label_folders_used: bool,
 }
 
 impl Sources {
@@ -66,7 +68,7 @@ impl Sources {
         if sources.is_empty() {
             return Err(Error::NoSources { problems });
         }
-        Ok(Self { list: sources, problems, notes, label_folders })
+        Ok(Self { list: sources, problems, notes, label_folders, label_folders_used: false })
     }
 
     /// Sound that is in memory already; it is read as the same samples in files are.
@@ -213,7 +215,7 @@ impl Sources {
         &self.notes
     }
 
-    /// Folders whose names are labels; empty unless one of them stands for anomalous recordings.
+    /// Folders whose names are labels.
     pub fn label_folders(&self) -> &[LabelFolder] {
         &self.label_folders
     }
@@ -221,34 +223,47 @@ impl Sources {
     /// Whether folder names can only be labels: there are normal and anomalous ones, and every recording lies in one of
     /// them.
     pub fn has_clear_labels(&self) -> bool {
-        let has = |label: Label| self.label_folders.iter().any(|folder| folder.label == label);
+        self.has_label(Label::Normal) && self.has_label(Label::Anomaly) && self.are_all_labelled()
+    }
+
+    fn has_label(&self, label: Label) -> bool {
+        self.label_folders.iter().any(|folder| folder.label == label)
+    }
+
+    fn are_all_labelled(&self) -> bool {
         let lies_in_one = |source: &Source| {
             let path = source.location.path();
             path.is_some_and(|path| self.label_folders.iter().any(|it| path.starts_with(&it.path)))
         };
-        has(Label::Normal) && has(Label::Anomaly) && self.list.iter().all(lies_in_one)
+        self.list.iter().all(lies_in_one)
     }
 
-    /// Takes out what nothing may be learnt from: recordings kept for testing, labelled as anomalous, or
-    /// labelled with a word that nobody knows.
+    /// Takes out what nothing may be learnt from: recordings kept for testing, labelled as anomalous,
+    /// labelled with a word that nobody knows, or without a label where folders are labels and one says normal.
     ///
     /// # Errors
     ///
     /// [`Error::AllForTesting`], [`Error::NoneNormal`] if nothing is left.
     pub(crate) fn keep_normal(&mut self) -> Result<Vec<(Source, NotNormal)>> {
+        let list = std::mem::take(&mut self.list);
         let reason = |source: &Source| match &source.truth {
             _ if source.is_for_test => Some(NotNormal::ForTesting),
             Some(Ok(Label::Anomaly)) => Some(NotNormal::Anomalous),
             Some(Err(UnknownLabel(label))) => Some(NotNormal::UnknownLabel(label.clone())),
+            None if self.label_folders_used && self.has_label(Label::Normal) => {
+                Some(NotNormal::Unlabelled)
+            }
             Some(Ok(Label::Normal)) | None => None,
         };
         let mut left_out = Vec::new();
-        for source in std::mem::take(&mut self.list) {
+        let mut normal = Vec::new();
+        for source in list {
             match reason(&source) {
                 Some(reason) => left_out.push((source, reason)),
-                None => self.list.push(source),
+                None => normal.push(source),
             }
         }
+        self.list = normal;
         let is_test = |(_, reason): &(Source, NotNormal)| *reason == NotNormal::ForTesting;
         match self.list.is_empty() {
             true if left_out.iter().all(is_test) => Err(Error::AllForTesting),
@@ -261,16 +276,19 @@ impl Sources {
     ///
     /// # Errors
     ///
-    /// [`Error::LabelFolders`] if there are such folders and nobody said what they are.
+    /// [`Error::LabelFolders`] if there are such folders, not all recordings lie in normal ones, and nobody said what
+    /// they are.
     pub(crate) fn apply_label_folders(&mut self, label_folders: LabelFolders) -> Result<()> {
+        let is_all_normal = !self.has_label(Label::Anomaly) && self.are_all_labelled();
         match label_folders {
             _ if self.label_folders.is_empty() => Ok(()),
             LabelFolders::Ignore => Ok(()),
-            LabelFolders::Unknown => {
+            LabelFolders::Unknown if !is_all_normal => {
                 let name = |folder: &LabelFolder| folder.path.display().to_string();
                 Err(Error::LabelFolders { folders: self.label_folders.iter().map(name).collect() })
             }
-            LabelFolders::Use => {
+            LabelFolders::Use | LabelFolders::Unknown => {
+                self.label_folders_used = true;
                 for source in &mut self.list {
                     let folders = self.label_folders.iter();
                     folders.for_each(|folder| label_by_folder(source, folder));
@@ -314,6 +332,7 @@ pub(crate) enum NotNormal {
     ForTesting,
     Anomalous,
     UnknownLabel(String),
+    Unlabelled,
 }
 
 /// Reports recordings that are not learnt from; returns how many of them have a label that is not known, which is a
@@ -338,6 +357,12 @@ pub(crate) fn report_not_normal(sources: &[(Source, NotNormal)], control: &Contr
     if anomalous > 0 {
         let recordings = plural(anomalous, "recording");
         let why = "labelled as anomalous: a model learns from normal sound";
+        control.report(Event::Note(&format!("left out {recordings} {why}")));
+    }
+    let unlabelled = count(&NotNormal::Unlabelled);
+    if unlabelled > 0 {
+        let recordings = plural(unlabelled, "recording");
+        let why = "outside the folders that are called normal";
         control.report(Event::Note(&format!("left out {recordings} {why}")));
     }
     unknown

@@ -158,7 +158,25 @@ fn folders_that_can_only_be_labels_are_labels() {
         // A folder that is neither makes it doubtful.
         let ran = sandbox.run("fit --preset paper fan -o fan.auscult").exits(2);
         ran.says("--label-folders use");
+        let ran = sandbox.run("fit --preset paper fan -o fan.auscult --label-folders use --json");
+        let facts = json(&ran.exits(0).stdout);
+        assert_eq!(
+            (&facts["references"], &facts["left_out"]["unlabelled"]),
+            (&6.into(), &1.into())
+        );
     }
+}
+
+#[test]
+fn visits_lie_below_a_folder_called_normal_and_what_lies_beside_it_is_in_doubt() {
+    let sandbox = Sandbox::new();
+    sandbox.record("pump/normal", 1..4, 4);
+    let ran = sandbox.run("fit --preset paper pump -o pump.auscult --clip-seconds 1 --json");
+    assert_eq!(json(&ran.exits(0).stdout)["visits"], 3);
+    sandbox.write("pump/check/leak_0000.wav", wav_of(&faulty_clip()));
+    let ran = sandbox.run("fit --preset paper pump -o other.auscult --clip-seconds 1").exits(2);
+    ran.says("the folders pump/normal look like labels").says("--label-folders use");
+    assert!(!sandbox.path().join("other.auscult").exists());
 }
 
 #[test]
