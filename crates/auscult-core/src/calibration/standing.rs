@@ -170,6 +170,8 @@ impl fmt::Display for Lack {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::calibration::CalibrationClip;
 
@@ -192,6 +194,32 @@ mod tests {
             for scheme in [Auto, Split] {
                 let lack = standing(basis, scheme, 30, 30).lack().unwrap();
                 assert_eq!(lack.missing, Missing::Visits);
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn what_can_be_promised_now_is_promised_when_asked_for(
+            scores in prop::collection::vec((0.0..10.0_f64, 0_usize..12), 1..80),
+            alike in 0.0..1.0_f64,
+            confidence in prop::option::of(prop_oneof![Just(0.5), Just(0.9), Just(0.99)]),
+        ) {
+            let clip = |&(score, group): &(f64, usize)| CalibrationClip {
+                score: alike * group as f64 + (1.0 - alike) * score,
+                group,
+                domain: None,
+            };
+            let calibration = Calibration::of_clips(Basis::Visits, scores.iter().map(clip).collect());
+            let promise = Promise {
+                confidence: confidence.map(|confidence| confidence.try_into().unwrap()),
+                ..Promise::default()
+            };
+            let of = |promise| Standing::of(&calibration, promise, CalibrationScheme::Auto);
+            if let Some(rate) = of(promise).lack().and_then(|lack| lack.promised_now()) {
+                prop_assert!(rate > promise.rate);
+                let typed = rate.to_string().parse().unwrap();
+                prop_assert_eq!(of(Promise { rate: typed, ..promise }), Standing::Promised);
             }
         }
     }
