@@ -11,6 +11,6 @@ mod settings;
 pub use self::{
     budget::{AlarmBudget, Choice, Period, Replay, alarms_per_clip},
     machine::{AlarmMachine, AlarmMemory, AlarmState, Observation, Transition},
-    plan::{BudgetPlan, BudgetShortfall},
+    plan::{BudgetPlan, BudgetShortfall, LeftOutSound},
     settings::{AlarmRules, AlarmSettings, Latch},
 };

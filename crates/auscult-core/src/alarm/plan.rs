@@ -3,7 +3,9 @@
 use serde::Serialize;
 
 use super::{AlarmBudget, AlarmSettings, Choice, Replay};
-use crate::{Model, Promise, Result, calibration::Lack};
+use crate::{
+    Calibration, CalibrationScheme, Confidence, Model, Promise, Result, Standing, calibration::Lack,
+};
 
 /// How an alarm budget can be kept by a model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -67,6 +69,19 @@ fn as_optional_text<S: serde::Serializer>(
     text.as_ref().map(ToString::to_string).serialize(serializer)
 }
 
+/// What is known of unseen normal sound.
+#[derive(Debug, Clone, Copy)]
+pub struct LeftOutSound<'a> {
+    /// Scores of left-out clips.
+    pub calibration: &'a Calibration,
+    /// How they were left out.
+    pub scheme: CalibrationScheme,
+    /// The same scores, recording by recording, in the order they were recorded in.
+    pub recordings: &'a [Vec<f64>],
+    /// How sure promises must be.
+    pub confidence: Option<Confidence>,
+}
+
 impl BudgetPlan {
     /// Looks for the most sensitive rule that keeps `budget` with a clip every `hop_seconds`.
     ///
@@ -74,17 +89,37 @@ impl BudgetPlan {
     ///
     /// [`crate::Error::Setting`] if the pace or `clear` is out of range.
     pub fn new(model: &Model, budget: AlarmBudget, hop_seconds: f64, clear: usize) -> Result<Self> {
+        let left_out = LeftOutSound {
+            calibration: model.calibration(),
+            scheme: model.settings().calibration,
+            recordings: &model.left_out_recordings(),
+            confidence: model.settings().confidence,
+        };
+        Self::of(left_out, budget, hop_seconds, clear)
+    }
+
+    /// As [`BudgetPlan::new`], for scores of any origin.
+    ///
+    /// # Errors
+    ///
+    /// As [`BudgetPlan::new`].
+    pub fn of(
+        left_out: LeftOutSound<'_>,
+        budget: AlarmBudget,
+        hop_seconds: f64,
+        clear: usize,
+    ) -> Result<Self> {
         rule(1, 1, clear, hop_seconds).check()?;
-        let confidence = model.settings().confidence;
+        let LeftOutSound { calibration, scheme, recordings, confidence } = left_out;
         let choices = budget.choices(hop_seconds, clear, confidence)?;
         let promise = |choice: &Choice| Promise { rate: choice.rate, confidence };
-        let recordings = model.left_out_recordings();
         let replay = |choice: &Choice| {
-            let threshold = model.calibration().promised_threshold(promise(choice))?;
+            let threshold = calibration.promised_threshold(promise(choice))?;
             let rules = rule(choice.raise, choice.window, clear, hop_seconds).check().ok()?;
-            Some(Replay::new(&recordings, threshold, rules, hop_seconds, budget.period))
+            Some(Replay::new(recordings, threshold, rules, hop_seconds, budget.period))
         };
-        let is_promised = |choice: &&Choice| model.standing_of(promise(choice)).is_promised();
+        let standing = |choice: &Choice| Standing::of(calibration, promise(choice), scheme);
+        let is_promised = |choice: &&Choice| standing(choice).is_promised();
         let mut promised: Vec<&Choice> = choices.iter().filter(is_promised).collect();
         // The most sensitive first.
         promised.sort_by(|a, b| {
@@ -103,7 +138,7 @@ impl BudgetPlan {
             (Some(_), ..) => None,
             (None, Some((_, replay)), _) => Some(BudgetShortfall::Contradicted(*replay)),
             (None, None, Some(easiest)) => {
-                model.standing_of(promise(easiest)).lack().map(BudgetShortfall::Calibration)
+                standing(easiest).lack().map(BudgetShortfall::Calibration)
             }
             (None, None, None) => Some(BudgetShortfall::NoRule),
         };
@@ -139,9 +174,14 @@ impl BudgetPlan {
     ///
     /// [`crate::Error::Setting`] if the rule is out of range, which a chosen one never is.
     pub fn apply(&self, model: Model) -> Result<Model> {
-        let Some(choice) = &self.chosen else { return Ok(model) };
-        let alarm = rule(choice.raise, choice.window, self.clear, self.hop_seconds);
+        let (Some(choice), Some(alarm)) = (&self.chosen, self.alarm()) else { return Ok(model) };
         model.with_false_alarm_rate(choice.rate).with_alarm_for(self.budget, alarm)
+    }
+
+    /// The chosen rule.
+    pub fn alarm(&self) -> Option<AlarmSettings> {
+        let choice = self.chosen?;
+        Some(rule(choice.raise, choice.window, self.clear, self.hop_seconds))
     }
 }
 

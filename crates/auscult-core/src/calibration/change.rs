@@ -37,6 +37,9 @@ const FEWEST_CLIPS: usize = 5;
 /// A stream drifts when what was won by betting against it has reached this much.
 const DRIFT_EVIDENCE: f64 = 100.0;
 
+/// From the beginning of a run to that of the next one.
+const RUN_EVERY_SECONDS: f64 = 86_400.0;
+
 /// So many runs tell how runs differ; a stream may have any number, and the latest count.
 const MOST_RUNS: usize = 256;
 
@@ -214,9 +217,14 @@ impl NormalRuns {
 /// let clips = (0..50).map(clip).collect();
 /// let calibration = Calibration::of_clips(auscult_core::Basis::Visits, clips);
 /// let mut drift = Drift::new(NormalRuns::of(&calibration).expect("there are visits"), 10);
-/// (0..10).for_each(|index| drift.observe(1.04 + 0.01 * f64::from(index)));
+/// let (minute, day) = (60.0, 86_400.0);
+/// for index in 0..10 {
+///     drift.observe(minute * f64::from(index), 1.04 + 0.01 * f64::from(index));
+/// }
 /// assert!(!drift.is_drifting());
-/// (0..10).for_each(|index| drift.observe(4.0 + 0.01 * f64::from(index)));
+/// for index in 0..10 {
+///     drift.observe(day + minute * f64::from(index), 4.0 + 0.01 * f64::from(index));
+/// }
 /// assert!(drift.is_drifting());
 /// ```
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -227,18 +235,29 @@ pub struct Drift {
     run: [Vec<f64>; 1],
     most_runs: usize,
     evidence: f64,
+    /// The next run begins at this time or later.
+    next_run: f64,
 }
 
 impl Drift {
     /// Watches runs of `clips_a_run` clips, at least one; [`NormalRuns::group_size`] suits most.
+    ///
+    /// A run begins a day after the one before, or later: clips of one day have its load and its weather in common, and counting
+    /// those again and again would make a change of every warm day.
     pub fn new(normal: NormalRuns, clips_a_run: usize) -> Self {
         let most_runs = normal.medians.len().max(MOST_RUNS);
         let (clips_a_run, run) = (clips_a_run.max(1), [Vec::new()]);
-        Self { normal, clips_a_run, run, most_runs, evidence: 1.0 }
+        Self { normal, clips_a_run, run, most_runs, evidence: 1.0, next_run: f64::MIN }
     }
 
-    /// Hears one more clip.
-    pub fn observe(&mut self, score: f64) {
+    /// Hears one more clip, at a time in seconds.
+    pub fn observe(&mut self, at: f64, score: f64) {
+        if self.run[0].is_empty() {
+            if at < self.next_run {
+                return;
+            }
+            self.next_run = at + RUN_EVERY_SECONDS;
+        }
         self.run[0].push(logarithm(score));
         if self.run[0].len() < self.clips_a_run {
             return;
@@ -252,6 +271,11 @@ impl Drift {
             }
         }
         self.run[0].clear();
+    }
+
+    /// The clock was set by this many seconds.
+    pub fn shift_clock(&mut self, seconds: f64) {
+        self.next_run += seconds;
     }
 
     /// How strongly the stream speaks against that nothing has changed: 1 or less is nothing.
@@ -435,18 +459,19 @@ mod tests {
         for _ in 0..100 {
             let calibration = calibration(&mut random, Basis::Visits, 6, 10);
             let mut drift = Drift::new(NormalRuns::of(&calibration).unwrap(), 10);
-            for _ in 0..30 {
-                for score in visit(&mut random, 10, 0.0) {
-                    drift.observe(score);
+            for day in 0..30 {
+                // The second half of a day is like the first, and says nothing more.
+                for score in visit(&mut random, 10, 0.0).repeat(2) {
+                    drift.observe(f64::from(day) * RUN_EVERY_SECONDS, score);
                 }
                 false_drifts += usize::from(drift.is_drifting());
                 if drift.is_drifting() {
                     drift.accept();
                 }
             }
-            for _ in 0..10 {
+            for day in 30..40 {
                 for score in visit(&mut random, 10, 2.0) {
-                    drift.observe(score);
+                    drift.observe(f64::from(day) * RUN_EVERY_SECONDS, score);
                 }
             }
             found += usize::from(drift.is_drifting());

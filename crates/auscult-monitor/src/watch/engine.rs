@@ -371,6 +371,9 @@ impl Engine {
                 memory.time += seconds;
                 memory.since += seconds;
                 memory.last_told = memory.last_told.map(|time| time + seconds);
+                if let Some(drift) = &mut memory.drift {
+                    drift.shift_clock(*seconds);
+                }
                 let direction = if *seconds < 0.0 { "back" } else { "forward" };
                 let reason = format!("the clock was set {direction} by {:.0} s", seconds.abs());
                 events.push(self.told(EventKind::Clock, &reason));
@@ -396,7 +399,7 @@ impl Engine {
         }
         let judged = matches!(clip.observation, Observation::Normal | Observation::Anomalous);
         if let (true, Some(score), Some(drift)) = (judged, clip.score, &mut self.memory.drift) {
-            drift.observe(score);
+            drift.observe(clip.began, score);
             let is_drifting = drift.is_drifting();
             if is_drifting != self.memory.is_drifting {
                 self.memory.is_drifting = is_drifting;
