@@ -71,7 +71,9 @@ def notes_go_to_the_log(clips, caplog):
 def ctrl_c_stops_cleanly(plant, tmp_path):
     script = textwrap.dedent(
         f"""
-        import sys, time, warnings, auscult
+        import signal, sys, time, warnings, auscult
+        # A shell that runs the tests in the background has switched it off.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         warnings.simplefilter("ignore")
         recordings = [{str(plant / "pump" / "normal")!r}] * 400
         def tell(state):
@@ -102,7 +104,8 @@ def ctrl_c_stops_cleanly(plant, tmp_path):
 def ctrl_c_stops_a_batch_of_features():
     script = textwrap.dedent(
         """
-        import numpy as np, auscult
+        import signal, numpy as np, auscult
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         clips = np.random.default_rng(0).normal(0, 0.1, (4000, 16000)).astype(np.float32)
         auscult.features.encode(clips[0], "ced")
         print("busy", flush=True)
