@@ -145,7 +145,7 @@ def check(condition, what):
         raise SystemExit(f"services: not so: {what}")
 
 
-def main():
+def main(version):
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         made = ["--layout", "visits", "--machine", "fan", "--fault", "imbalance", "--train", "24", "0", "--test", "12", "0", "--visits", "4",
@@ -168,6 +168,7 @@ folder = "in"
 topic = "plant/fan"
 [mqtt]
 broker = "127.0.0.1:{broker.port}"
+version = {version}
 commands = true
 [[email]]
 server = "127.0.0.1:{mailbox.port}"
@@ -208,7 +209,7 @@ tells = ["alarm"]
             wait_for("an alarm", lambda: any(event["to"] == "alarm" for event in subscriber.events()))
             event = next(event for event in subscriber.events() if event["to"] == "alarm")
             check(event["link"] == f"https://auscult.example/events/{event['id']}", "messages link to their page")
-            print("services: state, discovery and event through a broker")
+            print(f"services: state, discovery and event through a broker, version {version}")
 
             mail = wait_for("a mail", lambda: mailbox.mails and mailbox.mails[0])
             pages = [part for part in mail.walk() if part.get_content_type() == "text/html"]
@@ -265,7 +266,8 @@ tells = ["alarm"]
             watching.kill()
             subscriber.stop()
             broker.stop()
-    print("services: all of it works")
 
 
-main()
+for version in (3, 5):
+    main(version)
+print("services: all of it works")

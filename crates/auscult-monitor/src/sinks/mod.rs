@@ -1,5 +1,7 @@
 //! 7. Who is told: every sink has a thread and an outbox of its own, so that one that is down delays nobody.
 
+#[cfg(feature = "mqtt")]
+mod broker;
 #[cfg(feature = "email")]
 mod email;
 mod message;

@@ -15,16 +15,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use rumqttc::{
-    Client, Connection, Event as MqttEvent, LastWill, MqttOptions, Packet, QoS, TlsConfiguration,
-    Transport,
-};
 use serde_json::{Value, json};
 
-use super::{Deliver, Failure, Message, Post, Running, run, webhook::secret};
+use super::{
+    Deliver, Failure, Message, Post, Running,
+    broker::{Broker, Care, Heard, Hearing, Will},
+    run,
+};
 use crate::{
     error::{Error, Result},
-    site::{MqttFile, Site, host_and_port},
+    site::{MqttFile, Site},
     watch::{Command, MachineStatus},
 };
 
@@ -39,7 +39,7 @@ pub enum MqttOrder {
 
 /// A connection to a broker; it ends when this is dropped.
 pub struct Mqtt {
-    client: Client,
+    broker: Broker,
     topics: Topics,
     states: Arc<Mutex<BTreeMap<String, String>>>,
     link: Arc<Link>,
@@ -77,8 +77,11 @@ impl Topics {
     }
 }
 
-/// Messages that the client holds for the network.
+/// Messages that wait for the network.
 const ROOM: usize = 1_000;
+
+/// And what a new connection is told about every machine.
+const GREETINGS: usize = 8;
 
 /// How long an event may wait for its acknowledgement.
 const PATIENCE: Duration = Duration::from_secs(10);
@@ -100,7 +103,10 @@ impl Mqtt {
             site: site.name.clone(),
             discovery: file.discovery.clone(),
         };
-        let (client, connection) = Client::new(options(file, &topics)?, ROOM);
+        let will = Will { topic: &topics.status(), text: "offline" };
+        let room = ROOM + GREETINGS * site.machines.len();
+        let name = format!("auscult-{}", topics.site);
+        let (broker, hearing) = Broker::connect(file, &name, &will, room)?;
         let states: Arc<Mutex<BTreeMap<String, String>>> = Arc::default();
         let link = Arc::new(Link::default());
         let tags: BTreeMap<String, String> = site
@@ -112,7 +118,7 @@ impl Mqtt {
             .collect();
         let names = site.machines.iter().map(|machine| machine.name.clone()).collect();
         let talk = Talk {
-            client: client.clone(),
+            broker: broker.clone(),
             topics: topics.clone(),
             states: Arc::clone(&states),
             link: Arc::clone(&link),
@@ -123,14 +129,14 @@ impl Mqtt {
         };
         let thread = std::thread::Builder::new()
             .name("mqtt".to_owned())
-            .spawn(move || talk.run(connection))
+            .spawn(move || talk.run(hearing))
             .map_err(Error::io("cannot start a thread"))?;
         let choice = super::choices(site).into_iter().find(|choice| choice.name == "mqtt");
         let Some(choice) = choice else { return Err(Error::Stopping) };
         let events =
-            Events { client: client.clone(), topics: topics.clone(), link: Arc::clone(&link) };
+            Events { broker: broker.clone(), topics: topics.clone(), link: Arc::clone(&link) };
         let outbox = run(choice, Box::new(events), post.clone())?;
-        Ok(Self { client, topics, states, link, thread: Some(thread), _outbox: outbox })
+        Ok(Self { broker, topics, states, link, thread: Some(thread), _outbox: outbox })
     }
 
     /// Publishes where a machine stands.
@@ -145,15 +151,15 @@ impl Mqtt {
             return;
         }
         // A full queue is a slow network: the next state comes with the next clip.
-        let _ = self.client.try_publish(topic, QoS::AtMostOnce, true, body);
+        let _ = self.broker.publish(topic, Care::Newest, true, body);
         if let Some(level) = status.level_dbfs {
             let topic = self.topics.of(&status.name, "level");
-            let _ = self.client.try_publish(topic, QoS::AtMostOnce, false, format!("{level:.1}"));
+            let _ = self.broker.publish(topic, Care::Newest, false, format!("{level:.1}"));
         }
         let clip = json!({ "time": status.last_clip, "score": status.score, "p_value": status.p_value,
             "reason": status.reason });
         let topic = self.topics.of(&status.name, "clip");
-        let _ = self.client.try_publish(topic, QoS::AtMostOnce, false, clip.to_string());
+        let _ = self.broker.publish(topic, Care::Newest, false, clip.to_string());
     }
 
     /// Whether the broker is there.
@@ -166,9 +172,10 @@ impl Drop for Mqtt {
     fn drop(&mut self) {
         self.link.is_stopping.store(true, Ordering::SeqCst);
         // Said politely; if that cannot be, the last will says it.
-        let _ = self.client.try_publish(self.topics.status(), QoS::AtLeastOnce, true, "offline");
+        let _ =
+            self.broker.publish(self.topics.status(), Care::Confirmed, true, "offline".to_owned());
         std::thread::sleep(Duration::from_millis(100));
-        let _ = self.client.try_disconnect();
+        self.broker.disconnect();
         if let Some(thread) = self.thread.take() {
             let began = Instant::now();
             while !thread.is_finished() && began.elapsed() < Duration::from_secs(1) {
@@ -178,47 +185,9 @@ impl Drop for Mqtt {
     }
 }
 
-fn options(file: &MqttFile, topics: &Topics) -> Result<MqttOptions> {
-    let refused = |text: String| Error::Refused(format!("mqtt.broker {}: {text}", file.broker));
-    let usual = if file.tls { 8883 } else { 1883 };
-    let (host, port) =
-        host_and_port(&file.broker, usual).ok_or_else(|| refused("is not a host".to_owned()))?;
-    let mut options = MqttOptions::new(format!("auscult-{}", topics.site), host, port);
-    options.set_keep_alive(Duration::from_secs(15));
-    options.set_max_packet_size(1 << 20, 1 << 20);
-    options.set_last_will(LastWill::new(topics.status(), "offline", QoS::AtLeastOnce, true));
-    if let (Some(user), password) = (&file.user, secret(file.password_env.as_deref())?) {
-        options.set_credentials(user, password.unwrap_or_default());
-    }
-    if file.tls {
-        // Set once for the whole program; if somebody was first, theirs is as good.
-        let _ = rustls::crypto::ring::default_provider().install_default();
-        let mut roots = rustls::RootCertStore::empty();
-        match &file.ca {
-            Some(path) => {
-                use rustls::pki_types::{CertificateDer, pem::PemObject};
-                let found = CertificateDer::pem_file_iter(path);
-                let found =
-                    found.map_err(|error| refused(format!("{}: {error}", path.display())))?;
-                for certificate in found {
-                    let certificate = certificate.map_err(|error| refused(error.to_string()))?;
-                    roots.add(certificate).map_err(|error| refused(error.to_string()))?;
-                }
-            }
-            None => drop(
-                roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs),
-            ),
-        }
-        let config =
-            rustls::ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
-        options.set_transport(Transport::Tls(TlsConfiguration::Rustls(Arc::new(config))));
-    }
-    Ok(options)
-}
-
 /// The one who talks with the broker.
 struct Talk {
-    client: Client,
+    broker: Broker,
     topics: Topics,
     states: Arc<Mutex<BTreeMap<String, String>>>,
     link: Arc<Link>,
@@ -229,25 +198,23 @@ struct Talk {
 }
 
 impl Talk {
-    fn run(self, mut connection: Connection) {
+    fn run(self, mut hearing: Hearing) {
         let mut wait = Duration::from_millis(500);
         let mut is_told = false;
-        for event in connection.iter() {
-            match event {
-                Ok(MqttEvent::Incoming(Packet::ConnAck(_))) => {
+        while let Some(heard) = hearing.next() {
+            match heard {
+                Heard::Connected => {
                     (wait, is_told) = (Duration::from_millis(500), false);
                     self.link.is_connected.store(true, Ordering::SeqCst);
                     tracing::info!("connected to the broker");
                     self.greet();
                 }
-                Ok(MqttEvent::Incoming(Packet::PubAck(_))) => {
+                Heard::Acknowledged => {
                     self.link.acknowledged.fetch_add(1, Ordering::SeqCst);
                 }
-                Ok(MqttEvent::Incoming(Packet::Publish(publish))) => {
-                    self.order(&publish.topic, &publish.payload);
-                }
-                Ok(_) => {}
-                Err(error) => {
+                Heard::Message { topic, payload } => self.order(&topic, &payload),
+                Heard::Other => {}
+                Heard::Lost(error) => {
                     self.link.is_connected.store(false, Ordering::SeqCst);
                     if self.link.is_stopping.load(Ordering::SeqCst) {
                         return;
@@ -267,7 +234,7 @@ impl Talk {
     fn greet(&self) {
         // The queue is empty now; what does not fit comes with the next clip.
         let publish = |topic: String, body: String| {
-            let _ = self.client.try_publish(topic, QoS::AtMostOnce, true, body);
+            let _ = self.broker.publish(topic, Care::Newest, true, body);
         };
         publish(self.topics.status(), "online".to_owned());
         for name in &self.names {
@@ -280,10 +247,10 @@ impl Talk {
             publish(topic, body);
         }
         for topic in self.tags.keys() {
-            let _ = self.client.try_subscribe(topic, QoS::AtLeastOnce);
+            let _ = self.broker.subscribe(topic.clone());
         }
         if self.takes_commands {
-            let _ = self.client.try_subscribe(self.topics.of("+", "set"), QoS::AtLeastOnce);
+            let _ = self.broker.subscribe(self.topics.of("+", "set"));
         }
     }
 
@@ -308,7 +275,7 @@ impl Talk {
 
 /// Events go through the outbox: each is acknowledged before the next one is sent.
 struct Events {
-    client: Client,
+    broker: Broker,
     topics: Topics,
     link: Arc<Link>,
 }
@@ -321,7 +288,7 @@ impl Deliver for Events {
         let before = self.link.acknowledged.load(Ordering::SeqCst);
         let topic = self.topics.of(&message.event.machine, "event");
         let body = message.json().to_string();
-        self.client.try_publish(topic, QoS::AtLeastOnce, false, body).map_err(Failure::passing)?;
+        self.broker.publish(topic, Care::Confirmed, false, body).map_err(Failure::passing)?;
         // Only events ask to be acknowledged, one at a time: the next acknowledgement is its own.
         let began = Instant::now();
         while began.elapsed() < PATIENCE {

@@ -44,7 +44,7 @@ pub(super) struct MachineFile {
     pub(super) tcp: Option<Spanned<String>>,
     #[serde(default)]
     pub(super) stdin: bool,
-    pub(super) microphone: Option<String>,
+    pub(super) microphone: Option<Spanned<String>>,
     pub(super) rtsp: Option<Spanned<String>>,
     pub(super) sample_rate: Option<Spanned<u32>>,
     #[serde(default)]
@@ -229,8 +229,8 @@ pub struct MqttFile {
     #[serde(default)]
     pub commands: bool,
     /// 3 (for 3.1.1) or 5.
-    #[serde(default = "default_version")]
-    pub version: u8,
+    #[serde(default)]
+    pub version: MqttVersion,
 }
 
 fn default_prefix() -> String {
@@ -241,8 +241,27 @@ fn default_discovery() -> String {
     "homeassistant".to_owned()
 }
 
-fn default_version() -> u8 {
-    3
+/// The version of MQTT that is spoken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(try_from = "u8")]
+pub enum MqttVersion {
+    /// 3.1.1.
+    #[default]
+    V3,
+    /// 5.
+    V5,
+}
+
+impl TryFrom<u8> for MqttVersion {
+    type Error = String;
+
+    fn try_from(version: u8) -> Result<Self, String> {
+        match version {
+            3 => Ok(Self::V3),
+            5 => Ok(Self::V5),
+            other => Err(format!("mqtt.version = {other}: 3 (for 3.1.1) or 5")),
+        }
+    }
 }
 
 /// A web address that is told.
