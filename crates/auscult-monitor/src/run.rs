@@ -18,7 +18,7 @@ use crate::{
     sinks::{self, Bell, Choice, Post},
     site::{MachineSpec, Site, SourceSpec},
     sources::{self, Folders, Tap},
-    watch::{Command, Event, MachineStatus, Surroundings, Watch},
+    watch::{Command, Event, Sound, Surroundings, Watch},
     worker::{Work, Worker},
 };
 
@@ -34,9 +34,6 @@ pub struct Settings {
     /// Where front ends come from.
     pub front_ends: FrontEnds,
 }
-
-/// What a monitor tells of every commit that is on disk.
-pub type Listener = Box<dyn Fn(&[Event], Option<&MachineStatus>) + Send + Sync>;
 
 /// A monitor that is running.
 pub struct Monitor {
@@ -297,6 +294,25 @@ impl Monitor {
             self.sources.insert(spec, running);
         }
         Ok(())
+    }
+
+    /// Sound of a machine whose sound is pushed; waits while the monitor has too much to do.
+    ///
+    /// # Errors
+    ///
+    /// If there is no such machine, its sound comes from somewhere else, or the monitor is stopping.
+    pub async fn push(&self, machine: &str, sound: Sound) -> Result<()> {
+        let unknown = || Error::UnknownMachine { name: machine.to_owned() };
+        let place = self.machines.get(machine).ok_or_else(unknown)?;
+        if place.spec.source != SourceSpec::Push {
+            return Err(Error::Refused(format!(
+                "the sound of {machine} comes from {}; only a machine without a source is pushed to",
+                place.spec.source
+            )));
+        }
+        let worker = self.workers.get(place.worker).ok_or(Error::Stopping)?;
+        let work = Work::Sound(place.id, sound);
+        worker.sender.send(work).await.map_err(|_| Error::Stopping)
     }
 
     /// Carries out what somebody asks.

@@ -139,7 +139,7 @@ impl Checking<'_> {
         let clip_seconds =
             of_model.or(file.clip.as_ref().map(|clip| clip.get_ref().0)).unwrap_or(10.0);
         if let Some(clip) = &file.clip
-            && (model.is_some() || !(1.0..=600.0).contains(&clip_seconds))
+            && (of_model.is_some() || !(1.0..=600.0).contains(&clip_seconds))
         {
             let text = match of_model {
                 Some(seconds) => {
@@ -274,9 +274,19 @@ impl Checking<'_> {
         if file.stdin {
             sources.push(SourceSpec::Stdin { pcm: self.pcm(file, name, whole) });
         }
+        #[cfg(feature = "microphone")]
         if let Some(device) = &file.microphone {
             let sample_rate = file.sample_rate.as_ref().map(|rate| *rate.get_ref());
-            sources.push(SourceSpec::Microphone { device: device.clone(), sample_rate });
+            let device = device.get_ref().clone();
+            sources.push(SourceSpec::Microphone { device, sample_rate });
+        }
+        #[cfg(not(feature = "microphone"))]
+        if let Some(device) = &file.microphone {
+            let text = format!(
+                "machine {name:?}: this program was built without microphones; build it with --features microphone, or pipe \
+                 one in: tcp = \"127.0.0.1:7007\" and arecord -f S16_LE -r 16000 -t raw | nc 127.0.0.1 7007"
+            );
+            self.problem(Some(device.span()), text);
         }
         if let Some(url) = &file.rtsp {
             if !url.get_ref().starts_with("rtsp") {
@@ -286,7 +296,16 @@ impl Checking<'_> {
                 );
                 self.problem(Some(url.span()), text);
             }
+            #[cfg(feature = "rtsp")]
             sources.push(SourceSpec::Rtsp { url: url.get_ref().clone() });
+            #[cfg(not(feature = "rtsp"))]
+            {
+                let text = format!(
+                    "machine {name:?}: this program was built without RTSP; build it with --features rtsp, or pipe it in: \
+                     tcp = \"127.0.0.1:7007\" and ffmpeg -i rtsp://... -vn -f s16le - | nc 127.0.0.1 7007"
+                );
+                self.problem(Some(url.span()), text);
+            }
         }
         if sources.len() > 1 {
             let text = format!("machine {name:?} has {} sources; keep one of them", sources.len());
@@ -411,10 +430,6 @@ impl Checking<'_> {
         let (span, file) = (Some(mqtt.span()), mqtt.get_ref());
         if host_and_port(&file.broker, 1883).is_none() {
             let text = format!("mqtt.broker = {:?}: write \"host\" or \"host:1883\"", file.broker);
-            self.problem(span.clone(), text);
-        }
-        if !matches!(file.version, 3 | 5) {
-            let text = format!("mqtt.version = {}: 3 (for 3.1.1) or 5", file.version);
             self.problem(span.clone(), text);
         }
         for (key, topic) in [("prefix", &file.prefix), ("discovery", &file.discovery)] {

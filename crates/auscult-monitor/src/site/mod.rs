@@ -21,7 +21,7 @@ use auscult::{
 pub(crate) use self::check::host_and_port;
 pub use self::{
     file::{
-        EmailFile, HistoryFile, Keep, LearnFile, MailTls, MqttFile, NEWS, RunningFile,
+        EmailFile, HistoryFile, Keep, LearnFile, MailTls, MqttFile, MqttVersion, NEWS, RunningFile,
         SampleFormat, StartRule, Template, VisitRule, WebhookFile,
     },
     units::{Bytes, Seconds},
@@ -110,6 +110,7 @@ pub enum SourceSpec {
         pcm: Pcm,
     },
     /// A microphone of this computer.
+    #[cfg(feature = "microphone")]
     Microphone {
         /// Its name; the default one if empty.
         device: String,
@@ -117,6 +118,7 @@ pub enum SourceSpec {
         sample_rate: Option<u32>,
     },
     /// The sound of a camera or a recorder on the network.
+    #[cfg(feature = "rtsp")]
     Rtsp {
         /// Its address.
         url: String,
@@ -147,11 +149,14 @@ impl fmt::Display for SourceSpec {
             Self::Folder { path, .. } => write!(formatter, "folder {}", path.display()),
             Self::Tcp { address, .. } => write!(formatter, "tcp {address}"),
             Self::Stdin { .. } => write!(formatter, "standard input"),
+            #[cfg(feature = "microphone")]
             Self::Microphone { device, .. } if device.is_empty() => {
                 write!(formatter, "the default microphone")
             }
+            #[cfg(feature = "microphone")]
             Self::Microphone { device, .. } => write!(formatter, "microphone {device}"),
             // Addresses of cameras hold passwords.
+            #[cfg(feature = "rtsp")]
             Self::Rtsp { url } => write!(formatter, "rtsp {}", without_password(url)),
             Self::Plant { index } => write!(formatter, "synthetic machine {index}"),
             Self::Push => write!(formatter, "pushed sound"),

@@ -1,11 +1,15 @@
 //! 2. Where sound comes from. Every source delivers to the machines that listen to it, a channel each.
 
 mod folder;
+#[cfg(feature = "microphone")]
+mod microphone;
 mod pcm;
 mod plant;
+#[cfg(feature = "rtsp")]
+mod rtsp;
 mod stream;
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 pub use self::{
     folder::{FolderTask, Folders},
@@ -49,6 +53,78 @@ impl Tap {
     }
 }
 
+/// Without a sample for this long a source is stalled.
+const STALLED: Duration = Duration::from_secs(10);
+
+/// Waits between tries to reach a source again, from the first to the longest.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
+const LONGEST_WAIT: Duration = Duration::from_secs(60);
+
+/// Tries that fail: each waits longer than the one before, and only the first is told.
+#[derive(Debug)]
+struct Backoff {
+    wait: Duration,
+    is_told: bool,
+    has_worked: bool,
+}
+
+impl Default for Backoff {
+    fn default() -> Self {
+        Self { wait: FIRST_WAIT, is_told: false, has_worked: false }
+    }
+}
+
+impl Backoff {
+    /// The source is there; whether that is news.
+    fn succeeded(&mut self) -> bool {
+        let is_news = self.has_worked || self.is_told;
+        *self = Self { has_worked: true, ..Self::default() };
+        is_news
+    }
+
+    /// Says why the source is not there, once, and waits.
+    async fn told(&mut self, taps: &[Tap], reason: &str) {
+        if !self.is_told {
+            tell(taps, false, reason, true).await;
+            self.is_told = true;
+        }
+        tokio::time::sleep(self.wait).await;
+        self.wait = (2 * self.wait).min(LONGEST_WAIT);
+    }
+}
+
+async fn tell(taps: &[Tap], is_alive: bool, text: &str, is_news: bool) {
+    for tap in taps {
+        tap.source(is_alive, text, is_news).await;
+    }
+}
+
+/// A source has begun with this many channels; machines that want another one are told so.
+#[cfg(any(feature = "microphone", feature = "rtsp"))]
+async fn begun(taps: &[Tap], channels: usize, text: &str, is_news: bool) {
+    for tap in taps {
+        if usize::from(tap.channel) <= channels {
+            tap.source(true, text, is_news).await;
+        } else {
+            let text = format!("channel {} is wanted, and there are {channels}", tap.channel);
+            tap.source(false, &text, true).await;
+        }
+    }
+}
+
+/// Gives every machine its channel of interleaved samples.
+#[cfg(any(feature = "microphone", feature = "rtsp"))]
+async fn deliver(taps: &[Tap], interleaved: &[f32], channels: usize, rate: u32, arrived: f64) {
+    for tap in taps {
+        let first = usize::from(tap.channel) - 1;
+        let samples: Vec<f32> =
+            interleaved.iter().skip(first).step_by(channels.max(1)).copied().collect();
+        if first < channels && !samples.is_empty() {
+            tap.sound(samples, rate, arrived).await;
+        }
+    }
+}
+
 /// A source that is running; it ends when this is dropped.
 #[derive(Debug)]
 pub enum Running {
@@ -83,14 +159,12 @@ pub fn start(spec: &SourceSpec, taps: Vec<Tap>, clock: &Clock, folders: &Folders
         }
         SourceSpec::Stdin { pcm } => Running::Task(tokio::spawn(stream::stdin(pcm, taps, clock))),
         SourceSpec::Plant { index } => Running::Task(tokio::spawn(plant::run(index, taps, clock))),
-        SourceSpec::Microphone { .. } | SourceSpec::Rtsp { .. } => {
-            let text = format!("{spec}: this program was built without it");
-            Running::Task(tokio::spawn(async move {
-                for tap in &taps {
-                    tap.source(false, &text, true).await;
-                }
-            }))
+        #[cfg(feature = "microphone")]
+        SourceSpec::Microphone { device, sample_rate } => {
+            Running::Task(tokio::spawn(microphone::microphone(device, sample_rate, taps, clock)))
         }
+        #[cfg(feature = "rtsp")]
+        SourceSpec::Rtsp { url } => Running::Task(tokio::spawn(rtsp::rtsp(url, taps, clock))),
         SourceSpec::Push => Running::Pushed,
     }
 }

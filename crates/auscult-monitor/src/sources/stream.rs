@@ -1,6 +1,6 @@
 //! Raw samples that arrive as they are recorded: over TCP, or on standard input.
 
-use std::{net::SocketAddr, time::Duration};
+use std::net::SocketAddr;
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
@@ -8,15 +8,8 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Tap, pcm::Decoder};
+use super::{Backoff, FIRST_WAIT, STALLED, Tap, pcm::Decoder, tell};
 use crate::{clock::Clock, site::Pcm};
-
-/// Without a byte for this long a connection is stalled.
-const STALLED: Duration = Duration::from_secs(10);
-
-/// Waits between tries grow from the first to the second.
-const FIRST_WAIT: Duration = Duration::from_millis(500);
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 /// How many bytes are taken at once.
 const AT_ONCE: usize = 1 << 16;
@@ -24,7 +17,7 @@ const AT_ONCE: usize = 1 << 16;
 pub(super) async fn tcp(address: SocketAddr, pcm: Pcm, taps: Vec<Tap>, clock: Clock) {
     let listener = listen(address, &taps).await;
     tell(&taps, false, &format!("nobody is connected to tcp {address}"), false).await;
-    let mut is_first = true;
+    let mut connections = Backoff::default();
     loop {
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -35,8 +28,7 @@ pub(super) async fn tcp(address: SocketAddr, pcm: Pcm, taps: Vec<Tap>, clock: Cl
             }
         };
         tracing::info!(%address, %peer, "connected");
-        tell(&taps, true, &format!("{peer} is connected"), !is_first).await;
-        is_first = false;
+        tell(&taps, true, &format!("{peer} is connected"), connections.succeeded()).await;
         let end = serve(&listener, stream, pcm, &taps, &clock).await;
         tell(&taps, false, &format!("nobody is connected to tcp {address}: {end}"), true).await;
     }
@@ -44,18 +36,12 @@ pub(super) async fn tcp(address: SocketAddr, pcm: Pcm, taps: Vec<Tap>, clock: Cl
 
 /// Listens as soon as the address can be had.
 async fn listen(address: SocketAddr, taps: &[Tap]) -> TcpListener {
-    let mut wait = FIRST_WAIT;
-    let mut is_told = false;
+    let mut backoff = Backoff::default();
     loop {
         match TcpListener::bind(address).await {
             Ok(listener) => return listener,
             Err(error) => {
-                if !is_told {
-                    tell(taps, false, &format!("cannot listen at {address}: {error}"), true).await;
-                    is_told = true;
-                }
-                tokio::time::sleep(wait).await;
-                wait = (2 * wait).min(LONGEST_WAIT);
+                backoff.told(taps, &format!("cannot listen at {address}: {error}")).await;
             }
         }
     }
@@ -119,11 +105,5 @@ async fn pump(mut stream: impl AsyncRead + Unpin, pcm: Pcm, taps: &[Tap], clock:
                 tap.sound(samples.clone(), pcm.sample_rate, arrived).await;
             }
         }
-    }
-}
-
-async fn tell(taps: &[Tap], is_alive: bool, text: &str, is_news: bool) {
-    for tap in taps {
-        tap.source(is_alive, text, is_news).await;
     }
 }
