@@ -1,6 +1,7 @@
 //! What the studies share: synthetic visits, and rates with their uncertainty.
 
 pub mod chart;
+pub mod latent;
 pub mod methods;
 pub mod visits;
 
