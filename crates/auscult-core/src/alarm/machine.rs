@@ -515,6 +515,10 @@ mod tests {
                 let next = at + gap;
                 for step in 1..=2_000 {
                     let time = at + gap * f64::from(step) / 2_000.0;
+                    // Two deadlines may lie between two steps.
+                    if let Some(deadline) = often.next_deadline().filter(|&deadline| deadline < time) {
+                        expected.extend(often.tick(deadline).map(|change| change.to));
+                    }
                     expected.extend(often.tick(time).map(|change| change.to));
                 }
                 while let Some(deadline) = seldom.next_deadline().filter(|&deadline| deadline <= next) {
