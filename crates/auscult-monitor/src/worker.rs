@@ -140,6 +140,9 @@ impl Desk {
             }
             Work::Command(_, command, reply) => {
                 let outcome = watch.obey(command);
+                if reply.is_some() {
+                    watch.settle();
+                }
                 match reply {
                     // Whoever asked may be gone.
                     Some(reply) => drop(reply.send(outcome)),
@@ -152,6 +155,7 @@ impl Desk {
                     Ok((change, lesson)) => (Ok(change), lesson),
                     Err(error) => (Err(error), None),
                 };
+                watch.settle();
                 let _ = reply.send(change);
                 Ok(lesson)
             }

@@ -175,7 +175,7 @@ fn main() -> anyhow::Result<()> {
         for dependence in DEPENDENCES {
             let mut found: BTreeMap<Fate, Vec<Month>> = BTreeMap::new();
             for fate in Fate::ALL {
-                let count = if fate == Fate::Nothing { each } else { each.div_ceil(5) };
+                let count = if fate == Fate::Nothing { each } else { each.div_ceil(10) };
                 found.insert(fate, run(dependence, visits, fate, count)?);
             }
             let quiet = &found[&Fate::Nothing];

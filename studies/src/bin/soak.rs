@@ -2,11 +2,10 @@
 //!
 //! `cargo run --release -p auscult-studies --bin soak [DAYS]` prints JSON.
 //!
-//! Each machine is learnt by the monitor itself from 40 days, a clip of two seconds every twenty minutes, with the preset `fast` and the budget of one false alarm a
-//! month. Then every minute has a clip. A day is one of the 40 again (its temperature, load and room), with sound of its own: days that are wholly new are
+//! Each machine is learnt by the monitor itself from 40 days, a clip of two seconds every twenty minutes, with the preset `fast`. Then every minute has a clip, judged by the usual rule of 3 of 5. A day is one of the 40 again (its temperature, load and room), with sound of its own: days that are wholly new are
 //! what `changed` and `months` study. One machine develops a leak, one loses its microphone for a day and a half, one stands still at night.
 //!
-//! Expected before it was run: at most one false alarm each for the five machines without a fault; the leak an alarm before it is
+//! Expected before it was run: a few false alarms for the five machines without a fault (single clips err once in twenty, and neighbours err together); the leak an alarm before it is
 //! fully grown; the dead microphone a sensor fault and no alarm; the nights not running; memory after the first day flat within 10 %; the
 //! database within its budget of 200 MB; replay equal to what was told live.
 
@@ -58,7 +57,7 @@ fn site() -> anyhow::Result<Site> {
     let mut text = "[history]\nclips = \"3d\"\nbudget = \"200MB\"\nsound = \"500MB\"\n".to_owned();
     for (name, ..) in MACHINES {
         text += &format!(
-            "[[machine]]\nname = \"{name}\"\npreset = \"fast\"\nclip = \"{SECONDS}s\"\nalarms = \"1/month\"\nno_data_after = \"2h\"\nrunning.above_dbfs = -45\n\
+            "[[machine]]\nname = \"{name}\"\npreset = \"fast\"\nclip = \"{SECONDS}s\"\nno_data_after = \"2h\"\nrunning.above_dbfs = -45\n\
              [machine.learn]\nvisit = \"day\"\nvisits = {LEARNING_DAYS}\nclips = 100\n"
         );
     }
@@ -158,7 +157,7 @@ async fn run(data: DataFolder, days: u32) -> anyhow::Result<Value> {
     let learnt = BEGIN + DAY * f64::from(LEARNING_DAYS);
     // The first clip after the last day makes the models; nothing is heard meanwhile.
     play(&monitor, &clock, learnt, 3_600.0).await?;
-    while History::read(data.root())?.statuses()?.iter().any(|it| it.state == "learning") {
+    while History::read(data.root())?.statuses()?.iter().any(|it| it.model.is_none()) {
         anyhow::ensure!(began.elapsed().as_secs() < 1_200, "a machine is not learnt");
         tokio::time::sleep(std::time::Duration::from_millis(500)).await;
     }

@@ -176,7 +176,7 @@ fn visits_lie_below_a_folder_called_normal_and_what_lies_beside_it_is_in_doubt()
     sandbox.write("pump/check/leak_0000.wav", wav_of(&faulty_clip()));
     let ran = sandbox.run("fit --preset paper pump -o other.auscult --clip-seconds 1").exits(2);
     ran.says("the folders pump/normal look like labels").says("--label-folders use");
-    assert!(!sandbox.path().join("other.auscult").exists());
+    assert!(!sandbox.path("other.auscult").exists());
 }
 
 #[test]
