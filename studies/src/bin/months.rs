@@ -15,6 +15,8 @@
 //! - a sudden change of two standard deviations is flagged within a few days, a slow one over the month in most machines, and a fault that grows to
 //!   four standard deviations in three days is an alarm, flagged as drift or not.
 
+#![expect(clippy::print_stdout, reason = "a study prints its table")]
+
 use std::collections::BTreeMap;
 
 use auscult::{

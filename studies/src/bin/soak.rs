@@ -9,6 +9,8 @@
 //! fully grown; the dead microphone a sensor fault and no alarm; the nights not running; memory after the first day flat within 10 %; the
 //! database within its budget of 200 MB; replay equal to what was told live.
 
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a study prints its table")]
+
 use std::time::Instant;
 
 use auscult::FrontEnds;
@@ -54,13 +56,14 @@ const MACHINES: [(&str, Machine, Fate); 6] = [
 ];
 
 fn site() -> anyhow::Result<Site> {
-    let mut text = "[history]\nclips = \"3d\"\nbudget = \"200MB\"\nsound = \"500MB\"\n".to_owned();
-    for (name, ..) in MACHINES {
-        text += &format!(
+    let machine = |(name, ..): (&str, Machine, Fate)| {
+        format!(
             "[[machine]]\nname = \"{name}\"\npreset = \"fast\"\nclip = \"{SECONDS}s\"\nno_data_after = \"2h\"\nrunning.above_dbfs = -45\n\
              [machine.learn]\nvisit = \"day\"\nvisits = {LEARNING_DAYS}\nclips = 100\n"
-        );
-    }
+        )
+    };
+    let history = "[history]\nclips = \"3d\"\nbudget = \"200MB\"\nsound = \"500MB\"\n".to_owned();
+    let text = history + &MACHINES.map(machine).concat();
     Ok(Site::parse(&text, std::path::Path::new("soak.toml"))?)
 }
 
@@ -92,7 +95,9 @@ fn render(index: usize, at: f64) -> anyhow::Result<Vec<f32>> {
     match fate {
         Fate::Deaf(from, to) if (from..to).contains(&days) => samples.fill(0.0),
         Fate::Shifts if !(5.0..21.0).contains(&hour) => {
-            samples.iter_mut().for_each(|sample| *sample *= 0.005);
+            for sample in &mut samples {
+                *sample *= 0.005;
+            }
         }
         _ => {}
     }
