@@ -42,12 +42,14 @@ fn every_key_of_the_template_is_known() {
         .collect();
     let found = problems(&text.join("\n"));
     assert!(found.iter().all(|problem| !problem.contains("unknown field")), "{found:?}");
-    let sources = 3
-        + usize::from(cfg!(feature = "microphone"))
-        + usize::from(cfg!(feature = "rtsp"));
+    let sources =
+        3 + usize::from(cfg!(feature = "microphone")) + usize::from(cfg!(feature = "rtsp"));
     let expected = format!("{sources} sources");
     assert!(found.iter().any(|problem| problem.contains(&expected)), "{found:?}");
-    assert!(found.iter().all(|problem| !problem.contains("clip = 10 s: 1 s to 600 s")), "{found:?}");
+    assert!(
+        found.iter().all(|problem| !problem.contains("clip = 10 s: 1 s to 600 s")),
+        "{found:?}"
+    );
 }
 
 #[test]
