@@ -426,7 +426,8 @@ fn a_machine_without_a_model_is_learnt_and_then_watched() {
     let models = sandbox.run("watch models fan --data data").exits(0).stdout;
     assert!(models.contains("back to version 1"), "{models}");
     sandbox.run("watch baseline fan --data data").exits(0);
-    assert!(watching.machine("fan")["model"].is_null());
+    let fan = watching.machine("fan");
+    assert!(fan["model"].is_null(), "{fan:#}");
     sandbox.run("watch rollback fan --to 1 --data data").exits(0);
     sandbox
         .run_words(&[
