@@ -4,12 +4,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-unpublished=(auscult-bench auscult-outside auscult-studies)
+unpublished=(auscult-bench auscult-outside auscult-python auscult-studies)
 excluded=()
 for name in "${unpublished[@]}"; do excluded+=(--exclude "$name"); done
+packages="${CARGO_TARGET_DIR:-$PWD/target}/package"
+# What an earlier run left is not what this one packs.
+rm -f "$packages"/auscult*.crate
 cargo package --locked --workspace "${excluded[@]}" --allow-dirty "$@"
 # What users are promised in each: licence, README, and what the program includes.
-packages="${CARGO_TARGET_DIR:-$PWD/target}/package"
 for package in "$packages"/auscult*.crate; do
     listed="$(tar -tzf "$package")"
     for file in README.md LICENSE-APACHE; do

@@ -5,17 +5,25 @@
 #   tools/story.sh              prints the chapter
 #   tools/story.sh --write      writes it to docs/first-hour.md
 #   tools/story.sh --check      fails unless docs/first-hour.md is what is printed
+#   tools/story.sh --keep DIR   leaves everything the story is about in a new folder, to do the same there
 #
-# STORY_PAGE names a file that the report is copied to. AUSCULT names the program, such as one from a package: AUSCULT=target/packages/root/usr/bin/auscult. The report is opened
+# Needs Python 3, for somebody who receives messages. STORY_PAGE names a file that the report is copied to. AUSCULT names the program, such as one from a package: AUSCULT=target/packages/root/usr/bin/auscult. The report is opened
 # in Chromium where that is installed.
 set -euo pipefail
+caller="$PWD"
 cd "$(dirname "$0")/.."
 
 target="${CARGO_TARGET_DIR:-$PWD/target}"
 program="$(realpath "${AUSCULT:-$target/debug/auscult}")"
 chapter="$PWD/docs/first-hour.md"
 work="$(mktemp -d)"
-trap 'rm -rf "$work"' EXIT
+background=()
+kept=""
+tidy() {
+    for process in "${background[@]}"; do kill "$process" 2>/dev/null || true; done
+    [ -n "$kept" ] || rm -rf "$work"
+}
+trap tidy EXIT
 
 fail() {
     echo "story: $*" >&2
@@ -24,12 +32,29 @@ fail() {
 
 # run ARGUMENTS...: the command and what it prints, as a reader would see them. What it printed stays in $printed.
 run() {
-    local shown
-    shown="$(printf '%q ' "$@")"
-    printf '```console\n$ auscult %s\n' "${shown% }"
+    local word shown=""
+    for word in "$@"; do
+        case "$word" in *" "*) shown+=" \"$word\"" ;; *) shown+=" $word" ;; esac
+    done
+    printf '```console\n$ auscult%s\n' "$shown"
     # The code of a command that fails is part of the story, too.
     printed="$("$program" "$@" 2>&1)" && code=0 || code=$?
-    printf '%s\n```\n\n' "$printed"
+    printf '%s\n```\n\n' "$(without_times <<<"$printed")"
+}
+# Times of the day on which the story is told; the pump's own are in June.
+without_times() {
+    sed -E -e 's/2026-06-0([0-9])T09/@\1@/g' -e 's/20[0-9]{2}-[0-9]{2}-[0-9]{2}T[0-9:.]+Z +/<now>  /g' -e 's/^time +event/time   event/' \
+        -e 's/@([0-9])@/2026-06-0\1T09/g'
+}
+# wait_for WHAT COMMAND...: until the command succeeds, a minute at most.
+wait_for() {
+    local what="$1" tries=0
+    shift
+    until "$@" >/dev/null 2>&1; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 300 ] || fail "$what: waited for a minute; $(cat watch.log)"
+        sleep 0.2
+    done
 }
 expect() { grep -qE -- "$1" <<<"$printed" || fail "expected '$1' in: $printed"; }
 
@@ -46,15 +71,116 @@ recordings() {
     done
 }
 
+# Somebody who is told: any web address will do, and this one writes down what it gets.
+receive() {
+    cat >receiver.py <<'PYTHON'
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+
+
+class Receiver(BaseHTTPRequestHandler):
+    def do_POST(self):
+        text = self.rfile.read(int(self.headers["content-length"])).decode()
+        with open("messages.txt", "a") as messages:
+            messages.write(f"{self.headers['title']}\n{text}")
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+server = HTTPServer(("127.0.0.1", 0), Receiver)
+Path("port").write_text(str(server.server_port))
+server.serve_forever()
+PYTHON
+    python3 receiver.py &
+    background+=($!)
+    wait_for "the receiver" test -s port
+}
+has_heard() { "$program" watch status --data data --json | grep -q "\"clips\": $1,"; }
+
+# The leak's third day, heard by the monitor.
+watch_it() {
+    recordings today 1.0 6 leak 2026-06-04 0
+    receive
+    cat >site.toml <<SITE
+[[machine]]
+name = "pump-7"
+model = "pump.auscult"
+folder = "today"
+[[webhook]]
+url = "http://127.0.0.1:$(cat port)/"
+template = "ntfy"
+SITE
+    cat <<TEXT
+## Watch it day and night
+
+The monitor does the same by itself. It is told of a folder that recordings arrive in, and of somebody to tell:
+
+\`\`\`console
+\$ cat site.toml
+$(sed 's|127.0.0.1:[0-9]*|127.0.0.1:8085|' site.toml)
+\$ auscult watch site.toml --data data &
+\`\`\`
+
+Here the recordings of that Thursday lie in \`today\`. (The time at which this was told is shown as \`<now>\`.)
+
+TEXT
+    "$program" watch site.toml --data data >watch.log 2>&1 &
+    background+=($!)
+    wait_for "eight clips" has_heard 8
+    wait_for "the message" test -s messages.txt
+    run watch events --data data
+    expect ' alarm '
+    cat <<TEXT
+Three of five clips raised the alarm, and whoever listens at that address was told, once:
+
+\`\`\`text
+$(cat messages.txt)
+\`\`\`
+
+[Phones, chat, mail and MQTT](watch.md#who-is-told) are told the same way. The page on the machine's last days is one command:
+
+TEXT
+    grep -q 'pump-7: alarm' messages.txt || fail "the message says $(cat messages.txt)"
+    run watch report pump-7 --week --data data -o pump-7.html
+    grep -q '<main data-state="alarm"' pump-7.html || fail "the page of the week says $(grep -o '<main[^>]*>' pump-7.html)"
+    cat <<'TEXT'
+Suppose that it was no leak, but a valve that somebody opens every Thursday. Who knows that says so, by the number of the clip in the
+table of events. A clip that is called normal waits until somebody accepts it, and before that the program says what it would change.
+
+TEXT
+    # The last clip that raised it: its sound was kept.
+    local clip
+    clip="$("$program" watch events --data data --jsonl |
+        python3 -c 'import json,sys; print([event["clips"][-1] for event in map(json.loads, sys.stdin) if event["to"] == "alarm"][0])')"
+    run watch feedback pump-7 "$clip" normal --note "the valve was open" --data data
+    expect 'waits to be accepted'
+    run watch accept pump-7 --data data
+    expect 'nothing was changed'
+    run watch accept pump-7 --yes --data data
+    expect '41 references instead of 40'
+    cat <<'TEXT'
+Score and threshold are measured against the memory, so both have another scale with every version. `auscult watch rollback pump-7` takes
+it back: a leak that sounds like that valve would no longer be found. `pump.auscult` itself is as it was; the monitor keeps its own
+versions (`auscult watch models pump-7`).
+
+TEXT
+    "$program" watch stop --data data >/dev/null
+}
+
 tell() {
     cat <<'TEXT'
 # The first hour
 
-This chapter is printed by `tools/story.sh`, which the tests run: every line below is what the program said.
+This chapter is printed by `tools/story.sh`, which the tests run: every line below is what the program said, but for the time of day.
 
 ## Record a few visits
 
-A pump is recorded while it is well, on five days. A folder is a visit. (The pump here is synthetic, so that you can do the same.)
+A pump is recorded while it is well, on five days. A folder is a visit. The pump here is synthetic, so you can do the same: the first
+command makes the recordings to learn from. Those of later days are made by `tools/story.sh --keep target/story`, which leaves them all
+in that folder; without the sources of the project, take `sounds/pump/check`, where half of the clips are of a leak.
 
 TEXT
     run synth --out sounds --layout visits --machine pump --fault leak --train 40 0 --test 4 0 --visits 5
@@ -108,6 +234,9 @@ what to do. A script reads the same:
 
 What differs, it says: $differs
 
+TEXT
+    watch_it
+    cat <<'TEXT'
 ## A moved microphone
 
 After maintenance the microphone hangs further away: less of the pump, more of the hall. Clip by clip that looks like a fault. All
@@ -129,8 +258,23 @@ TEXT
     if grep -q 'anomalous  ' <<<"$printed"; then fail "the new place is still called anomalous: $printed"; fi
 }
 
+if [ "${1:-}" = --keep ]; then
+    kept="${2:?--keep needs the name of a new folder}"
+    cd "$caller"
+    mkdir "$kept"
+    rmdir "$work"
+    work="$(realpath "$kept")"
+fi
 cd "$work"
 case "${1:-}" in
+    --keep)
+        tell >/dev/null
+        rm -rf made data port receiver.py messages.txt watch.log pump-7.html week.html
+        # As it was before the story began to change it.
+        rm pump.auscult
+        sed -i 's|127.0.0.1:[0-9]*|127.0.0.1:8085|' site.toml
+        echo "story: the recordings and site.toml are in $kept; begin with: auscult fit sounds/pump/normal -o pump.auscult"
+        ;;
     --write) tell >"$work/chapter.md" && cp "$work/chapter.md" "$chapter" ;;
     --check)
         tell >"$work/chapter.md"

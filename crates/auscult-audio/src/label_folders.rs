@@ -18,47 +18,41 @@ pub struct LabelFolder {
     pub files: usize,
 }
 
-/// What people call folders of normal recordings.
+/// What people call folders of normal recordings: English, German, Japanese, Chinese, Korean, French, Spanish, Italian,
+/// Russian.
+#[rustfmt::skip]
 const NORMAL: &[&str] = &[
-    "normal", "normale", "ok", "good", "healthy", "gut", "seijo", "seijou", "正常", "良品", "정상",
+    "normal", "normale", "ok", "good", "healthy", "pass", "passed",
+    "gut", "io",
+    "seijo", "seijou", "正常", "良品", "合格",
+    "정상", "양품",
+    "sain", "bon", "sano", "bueno", "buono",
+    "норма", "исправный",
 ];
 
-/// What people call folders of anomalous recordings.
+/// What people call folders of anomalous recordings, in the same languages.
+#[rustfmt::skip]
 const ANOMALY: &[&str] = &[
-    "abnormal",
-    "anomaly",
-    "anomalies",
-    "anomalous",
-    "fault",
-    "faults",
-    "faulty",
-    "ng",
-    "bad",
-    "defect",
-    "defects",
-    "defective",
-    "broken",
-    "anormal",
-    "anormale",
-    "anomal",
-    "anomalie",
-    "anomalien",
-    "schlecht",
-    "defekt",
-    "ijo",
-    "ijou",
-    "异常",
-    "異常",
-    "故障",
-    "不良",
-    "비정상",
-    "이상",
+    "abnormal", "anomaly", "anomalies", "anomalous", "fault", "faults", "faulty", "ng", "nok", "bad", "fail", "failed",
+    "failure", "defect", "defects", "defective", "broken", "damaged", "unhealthy",
+    "anomal", "anomalie", "anomalien", "schlecht", "defekt", "fehler", "fehlerhaft", "kaputt", "nio",
+    "ijo", "ijou", "異常", "異音", "故障", "不良", "不良品", "不合格",
+    "异常", "异音",
+    "비정상", "이상", "불량",
+    "anormal", "anormale", "défaut", "defaut", "défectueux", "defectueux", "mauvais",
+    "anormales", "anomalía", "anomalia", "fallo", "falla", "avería", "averia", "malo",
+    "anomalo", "guasto", "difettoso",
+    "брак", "дефект", "неисправный", "аномалия",
 ];
+
+/// Words that may stand beside a label and say nothing.
+const FILLERS: &[&str] =
+    &["id", "audio", "clips", "data", "files", "recordings", "samples", "sound", "sounds", "wav"];
 
 /// The label that the name of a folder stands for, in upper or lower case.
 ///
-/// Only whole names count, such as `normal`, `NG`, `defekt` or `異常`; numbers, and `id` with one,
-/// may stand beside them (`anomaly-2`, `id_00_abnormal`). `abnormal_backup`, `not_ok` and
+/// Only whole names count, such as `normal`, `NG`, `defekt` or `異常`; numbers, `id`, and words for sound may
+/// stand beside them (`anomaly-2`, `id_00_abnormal`, `normal sounds`). `abnormal_backup`, `not_ok` and
 /// `normal_abnormal` say nothing.
 ///
 /// # Examples
@@ -75,7 +69,7 @@ pub fn label_of_folder(name: &str) -> Option<Label> {
     let mut label = None;
     for part in name.split(['_', '-', '.', ' ']) {
         let found = match part {
-            "id" => continue,
+            filler if FILLERS.contains(&filler) => continue,
             number if number.bytes().all(|byte| byte.is_ascii_digit()) => continue,
             word if NORMAL.contains(&word) => Label::Normal,
             word if ANOMALY.contains(&word) => Label::Anomaly,
@@ -152,10 +146,13 @@ mod tests {
 
     #[test]
     fn whole_names_are_labels_also_with_numbers() {
-        for name in ["normal", "OK", "Good", "normal_1", "id_00_normal", "正常", "normal 2.1"] {
+        let normal = ["normal", "OK", "Good", "normal_1", "id_00_normal", "正常", "normal 2.1"];
+        for name in normal.into_iter().chain(["normal sounds", "IO", "Норма"]) {
             assert_eq!(label_of_folder(name), Some(Label::Normal), "{name}");
         }
-        for name in ["abnormal", "NG", "anomaly-2", "id_00_abnormal", "Defekt", "異常", "异常"]
+        let faulty = ["abnormal", "NG", "anomaly-2", "id_00_abnormal", "Defekt", "異常", "异常"];
+        for name in
+            faulty.into_iter().chain(["fault_recordings", "NOK", "Défaut", "불량", "不良品"])
         {
             assert_eq!(label_of_folder(name), Some(Label::Anomaly), "{name}");
         }
@@ -167,6 +164,7 @@ mod tests {
             "",
             "1",
             "id_00",
+            "recordings",
             "train",
             "abnormal_backup",
             "not_ok",

@@ -472,6 +472,15 @@ impl BandNames {
         for remark in &record.remarks {
             match remark {
                 Remark::Coding(coding, usual) => write(format_args!("{coding} instead of {usual}")),
+                Remark::NarrowBand(hertz) => {
+                    write(format_args!("recorded without anything above {:.1} kHz", hertz / 1e3));
+                }
+                Remark::WiderBand(hertz) => {
+                    write(format_args!(
+                        "recorded beyond {:.1} kHz, where references end",
+                        hertz / 1e3
+                    ));
+                }
                 Remark::Loudness(decibels) if *decibels > 0.0 => {
                     write(format_args!("{decibels:.0} dB louder than any reference"));
                 }

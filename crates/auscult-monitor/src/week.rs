@@ -33,7 +33,9 @@ pub fn week_page(
     let model = model.ok_or_else(|| Error::Refused(format!("{machine} is still being learnt")))?;
     let opened = Machine::open_with(data.file(&model.file), front_ends)?;
     let end = history.standing(id)?.map_or(0.0, |standing| standing.memory.time);
-    let from = end - f64::from(days) * 86_400.0;
+    // Recordings may be older than the day they arrived on.
+    let last = history.newest_clip(id)?.unwrap_or(end);
+    let from = last - f64::from(days) * 86_400.0;
     let mut records = Vec::new();
     let query = ClipQuery { machine: Some(id), from: Some(from), to: None };
     history.clips(&query, &mut |clip| {

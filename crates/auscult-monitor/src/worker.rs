@@ -140,22 +140,20 @@ impl Desk {
             }
             Work::Command(_, command, reply) => {
                 let outcome = watch.obey(command);
-                if reply.is_some() {
-                    watch.settle();
-                }
                 match reply {
-                    // Whoever asked may be gone.
-                    Some(reply) => drop(reply.send(outcome)),
+                    // What people did is on disk before they are told. Whoever asked may be gone.
+                    Some(reply) => {
+                        drop(reply.send(outcome.and_then(|it| watch.settle().map(|()| it))))
+                    }
                     None => report(watch.name(), outcome.map(|_| ())),
                 }
                 Ok(None)
             }
             Work::Request(_, request, reply) => {
                 let (change, lesson) = match watch.decide(request) {
-                    Ok((change, lesson)) => (Ok(change), lesson),
+                    Ok((change, lesson)) => (watch.settle().map(|()| change), lesson),
                     Err(error) => (Err(error), None),
                 };
-                watch.settle();
                 let _ = reply.send(change);
                 Ok(lesson)
             }

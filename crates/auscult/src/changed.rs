@@ -49,6 +49,10 @@ const NEXT_STEP: &str = "listen to a few of the clips; check the microphone (pla
     with one real pump it turned 66 false alarms of 141 clips into 2, and an encoder then found 85 of 138 faults instead \
     of 137";
 
+/// What to do first about a run that was recorded or stored in another way.
+const RECORD_ALIKE: &str =
+    "record and store sound as the references were, and score again; if that is not it: ";
+
 impl fmt::Display for Changed {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { clips, differing, level, .. } = self;
@@ -159,6 +163,10 @@ impl RunTally {
         let changed = judgements.filter(|judgement| judgement.is_changed_at(level));
         let clearest =
             changed.min_by(|a, b| a.p_value.unwrap_or(1.0).total_cmp(&b.p_value.unwrap_or(1.0)))?;
+        let what_differs = self.what_differs(machine);
+        let is_stored_otherwise =
+            what_differs.iter().any(|it| matches!(it.kind, "codec" | "bandwidth"));
+        let first = if is_stored_otherwise { RECORD_ALIKE } else { "" };
         Some(Changed {
             level: CHANGE_LEVEL,
             p_value: clearest.p_value?,
@@ -166,8 +174,8 @@ impl RunTally {
             differing: clearest.differing,
             compared_with: clearest.groups,
             basis: clearest.basis,
-            what_differs: self.what_differs(machine),
-            next_step: NEXT_STEP.to_owned(),
+            what_differs,
+            next_step: format!("{first}{NEXT_STEP}"),
         })
     }
 

@@ -82,6 +82,7 @@ fn print(machine: &Machine, arguments: &FitArguments, context: &Context) -> anyh
     }
     let model = machine.model();
     promise::warn(model, printer);
+    promise::warn_about_domains(model, printer);
     let (neighbours, others) = (model.settings().detector.neighbours, model.references().len() - 1);
     if neighbours > others && model.settings().detector.ensemble.is_none() {
         printer.note(format!(

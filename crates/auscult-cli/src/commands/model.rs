@@ -102,6 +102,7 @@ fn print_change(
         );
     }
     promise::warn(after, printer);
+    promise::warn_about_domains(after, printer);
     if settings.alarm.is_some() {
         printer.note(
             "the alarm rule was kept; check it with auscult calibrate --at-most, because the memory has changed",

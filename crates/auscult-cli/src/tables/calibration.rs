@@ -52,6 +52,8 @@ struct DomainFacts {
     effective_clips: f64,
     threshold: Option<f64>,
     promised: bool,
+    /// Why it is not promised.
+    missing: Option<String>,
 }
 
 impl CalibrationTable {
@@ -68,6 +70,7 @@ impl CalibrationTable {
                 effective_clips: judge.calibration().effective_count(),
                 threshold: judge.threshold(),
                 promised: judge.standing().is_promised(),
+                missing: shortcoming(judge.standing()),
             })
         };
         Self {
@@ -149,6 +152,7 @@ impl CalibrationTable {
                     domain.effective_clips.floor()
                 ),
             ));
+            rows.extend(domain.missing.clone().map(|missing| ("", missing)));
         }
         let line = |(name, value): &(&str, String)| {
             format!("{}{}{value}\n", strong(name), " ".repeat(14 - name.len()))

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::{
     Align, Table,
-    promise::{rate, shortcoming},
+    promise::{domain_shortcomings, rate, shortcoming},
 };
 use crate::printer::{count, strong};
 
@@ -181,8 +181,9 @@ pub(crate) fn describe(model: &Model, axis: &Axis, preset: Option<&PresetOfModel
         ),
         ("threshold", format!("{threshold} (for at most {} false alarms)", rate(model))),
         ("promise", promise(model)),
-        ("alarm", alarm(settings.alarm)),
     ]);
+    rows.extend(domain_shortcomings(model).into_iter().map(|text| ("", text)));
+    rows.push(("alarm", alarm(settings.alarm)));
     let line = |(name, value): &(&str, String)| {
         format!("{}{}{value}\n", strong(name), " ".repeat(13 - name.len()))
     };

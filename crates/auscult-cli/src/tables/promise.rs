@@ -14,7 +14,11 @@ pub(crate) fn shortcoming(standing: Standing) -> Option<String> {
         Standing::Undecided(lack) => ("no verdicts yet", lack),
     };
     let option = match lack.missing {
-        Missing::Clips | Missing::Independence => " (--false-alarm-rate)",
+        Missing::Clips | Missing::Independence => match lack.promised_now() {
+            None => "",
+            Some(_) if lack.basis == Basis::Visits => " (--false-alarm-rate)",
+            Some(_) => " (--false-alarm-rate, with the same scheme)",
+        },
         Missing::Visits if lack.basis == Basis::Files => {
             "; or, if each file was recorded on an occasion of its own, auscult calibrate --scheme files --save"
         }
@@ -23,7 +27,16 @@ pub(crate) fn shortcoming(standing: Standing) -> Option<String> {
     Some(format!("{verdicts}: {lack}{option}"))
 }
 
-/// The same in one short line, for commands that come every day.
+/// What is missing for each domain that a model knows and can promise nothing for: its clips are judged by its own.
+pub(crate) fn domain_shortcomings(model: &Model) -> Vec<String> {
+    let of = |domain: &str| {
+        let standing = model.judge_of_domain(domain)?.standing();
+        Some(of_domain(Some(domain), shortcoming(standing)?))
+    };
+    model.calibration().domain_names().into_iter().filter_map(of).collect()
+}
+
+/// A [`shortcoming`] in one short line, for commands that come every day.
 fn short_shortcoming(standing: Standing) -> Option<String> {
     let (verdicts, lack) = match standing {
         Standing::Promised => return None,
@@ -78,6 +91,13 @@ pub(crate) fn warn(model: &Model, printer: &Printer) {
                 );
             }
         }
+    }
+}
+
+/// As [`warn`], domain by domain: the promise to all clips is not one to those of a domain.
+pub(crate) fn warn_about_domains(model: &Model, printer: &Printer) {
+    for shortcoming in domain_shortcomings(model) {
+        printer.note(shortcoming);
     }
 }
 

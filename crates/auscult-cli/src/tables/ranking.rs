@@ -49,14 +49,22 @@ fn table(ranking: &Ranking) -> Table {
     table
 }
 
+/// A share in whole percent; what is tried is never none.
+fn share(tried: usize, all: usize) -> String {
+    match 100 * tried / all.max(1) {
+        0 => "less than 1 %".to_owned(),
+        percent => format!("{percent} %"),
+    }
+}
+
 /// What the table means.
 fn meaning(ranking: &Ranking, all: &[Candidate], written: Option<&Path>) -> String {
     let (tried, in_all) = (ranking.candidates.len(), all.len());
     let alike = ranking.like_the_best();
     let mut text = format!(
-        "\n{tried} of {in_all} settings tried ({:.0} %); {alike} cannot be told from the best (=, itself included), * is \
+        "\n{tried} of {in_all} settings tried ({}); {alike} cannot be told from the best (=, itself included), * is \
          chosen\n",
-        100.0 * tried as f64 / in_all as f64
+        share(tried, in_all)
     );
     let Some(chosen) = ranking.recommended() else { return text };
     let candidate = &chosen.evaluation.candidate;

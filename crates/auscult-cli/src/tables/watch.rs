@@ -79,11 +79,19 @@ pub(crate) fn event_table(events: &[Event]) -> String {
         ("time", Align::Left),
         ("event", Align::Left),
         ("state", Align::Left),
+        ("clips", Align::Left),
         ("why", Align::Left),
     ]);
     for event in events {
-        let time = utc(event.unix_seconds);
-        table.row([time, event.id.clone(), state(event.to.name()), printable(&event.reason)]);
+        // By these numbers feedback is given.
+        let clips: Vec<String> = event.details.clips.iter().map(ToString::to_string).collect();
+        table.row([
+            utc(event.unix_seconds),
+            event.id.clone(),
+            state(event.to.name()),
+            clips.join(","),
+            printable(&event.reason),
+        ]);
     }
     if table.is_empty() { "nothing has happened yet\n".to_owned() } else { table.render() }
 }

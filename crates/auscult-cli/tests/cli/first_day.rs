@@ -228,6 +228,50 @@ fn sound_that_is_stored_in_another_way_is_not_blamed_on_the_machine() {
 }
 
 #[test]
+fn what_can_be_promised_now_is_said_for_every_domain_and_then_promised() {
+    let sandbox = Sandbox::new();
+    sandbox.record("normal", 1..7, 6);
+    let row = |visit: u32, take: u32| {
+        let domain = if take < 2 { "target" } else { "source" };
+        format!("normal/visit_{visit}/{take}.wav,{visit},{domain}\n")
+    };
+    let rows: String = (1..7).flat_map(|visit| (0..6).map(move |take| row(visit, take))).collect();
+    sandbox.write("list.csv", format!("path,visit,domain\n{rows}"));
+    let fit = "fit --preset paper list.csv -o model.auscult --clip-seconds 1";
+    let ran = sandbox.run(fit).exits(0);
+    // The promise to all clips is not one to those of a domain.
+    let line = |text: &str, of: &str| {
+        let found = text.lines().find(|line| line.contains(of));
+        found.unwrap_or_else(|| panic!("no {of} in {text}")).to_owned()
+    };
+    let target = line(&ran.stderr, "domain target: ");
+    let ran = sandbox.run("inspect model.auscult").exits(0);
+    assert!(target.ends_with(line(&ran.stdout, "domain target: ").trim()), "{target}");
+    let (before, _) = target.split_once(" % can be promised now").unwrap();
+    let rate = before.rsplit(' ').next().unwrap();
+    let score = "score model.auscult normal/visit_1/0.wav --domain target";
+    let ran = sandbox.run(score).exits(0);
+    assert!(ran.stdout.contains("domain target: no verdicts yet"), "{}", ran.stdout);
+    let ran = sandbox.run(&format!("{score} --false-alarm-rate {rate}%")).exits(0);
+    let promised = format!("domain target: at most {rate} % of normal clips");
+    assert!(ran.stdout.contains(&promised), "{}", ran.stdout);
+}
+
+#[test]
+fn a_scheme_that_somebody_vouches_for_is_named_with_what_it_can_promise() {
+    let sandbox = Sandbox::new();
+    sandbox.record("normal", 1..2, 12);
+    let ran = sandbox.run("fit --preset paper normal -o model.auscult --clip-seconds 1").exits(0);
+    assert!(ran.stderr.contains("nothing can be promised now\n"), "{}", ran.stderr);
+    let ran = sandbox.run("calibrate model.auscult --scheme files").exits(0);
+    let now = "8 % can be promised now if files are as independent of each other as visits on other days \
+               (--false-alarm-rate, with the same scheme)";
+    assert!(ran.stdout.contains(now), "{}", ran.stdout);
+    let ran = sandbox.run("calibrate model.auscult --scheme files --false-alarm-rate 8%").exits(0);
+    assert!(ran.stdout.contains("kept, if files are as independent"), "{}", ran.stdout);
+}
+
+#[test]
 fn every_verdict_comes_with_a_difference_in_decibels() {
     let sandbox = Sandbox::with_recordings();
     sandbox.write("odd.wav", wav_of(&faulty_clip()));

@@ -154,6 +154,11 @@ fn recordings_become_an_alarm_and_survive_a_restart_once() {
     {
         assert!(!alarm[key].is_null(), "{key} in {alarm}");
     }
+    // What feedback is given by stands in the table, too.
+    let clips: Vec<String> =
+        alarm["clips"].as_array().unwrap().iter().map(ToString::to_string).collect();
+    let table = sandbox.run("watch events --data data").exits(0).stdout;
+    assert!(table.contains(&format!("alarm    {} ", clips.join(","))), "{table}");
     assert!(sandbox.path("data").join(alarm["sound"].as_str().unwrap()).is_file());
     assert!(alarm["model"]["threshold"].is_number(), "{alarm}");
 
@@ -179,6 +184,18 @@ fn recordings_become_an_alarm_and_survive_a_restart_once() {
     assert!(
         sandbox.run("watch backup copy.db --data data").exits(2).stderr.contains("there already")
     );
+}
+
+#[test]
+fn the_page_ends_with_the_newest_recording_not_with_today() {
+    let sandbox = with_site(SITE);
+    sandbox.write("in/fan_2020-06-01_09-00-00.wav", recording(100, false));
+    let watching = Watching::start(&sandbox);
+    watching.wait_for_clips("fan", 1);
+    watching.stop();
+    sandbox.run("watch report fan --week --data data -o week.html").exits(0);
+    let page = String::from_utf8(sandbox.read("week.html")).unwrap();
+    assert!(!page.contains("There are no clips in this report"), "an old recording is on the page");
 }
 
 #[test]
@@ -409,7 +426,8 @@ fn a_machine_without_a_model_is_learnt_and_then_watched() {
     let models = sandbox.run("watch models fan --data data").exits(0).stdout;
     assert!(models.contains("back to version 1"), "{models}");
     sandbox.run("watch baseline fan --data data").exits(0);
-    assert!(watching.machine("fan")["model"].is_null());
+    let fan = watching.machine("fan");
+    assert!(fan["model"].is_null(), "{fan:#}");
     sandbox.run("watch rollback fan --to 1 --data data").exits(0);
     sandbox
         .run_words(&[

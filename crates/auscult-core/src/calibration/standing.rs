@@ -92,8 +92,7 @@ impl Standing {
     /// What the promise rests on beside left-out visits: that these are as independent as visits.
     /// `None` if nothing is promised, or visits were left out.
     pub fn condition(self, basis: Basis) -> Option<String> {
-        (self.is_promised() && basis != Basis::Visits)
-            .then(|| format!("if {basis} are as independent of each other as visits on other days"))
+        self.is_promised().then(|| condition(basis)).flatten()
     }
 
     /// What is missing; `None` if the rate is promised.
@@ -103,6 +102,12 @@ impl Standing {
             Self::Provisional(lack) | Self::Undecided(lack) => Some(lack),
         }
     }
+}
+
+/// What a promise that does not rest on left-out visits rests on.
+fn condition(basis: Basis) -> Option<String> {
+    (basis != Basis::Visits)
+        .then(|| format!("if {basis} are as independent of each other as visits on other days"))
 }
 
 impl Lack {
@@ -162,7 +167,10 @@ impl fmt::Display for Lack {
             }
         }
         match self.promised_now() {
-            Some(rate) => write!(formatter, "; {rate} can be promised now"),
+            Some(rate) => {
+                write!(formatter, "; {rate} can be promised now")?;
+                condition(self.basis).map_or(Ok(()), |condition| write!(formatter, " {condition}"))
+            }
             None => write!(formatter, "; nothing can be promised now"),
         }
     }
@@ -243,6 +251,9 @@ mod tests {
         let files = standing(Basis::Files, CalibrationScheme::Auto, 12, 12).lack().unwrap();
         assert_eq!(files.missing, Missing::Clips);
         assert!(files.to_string().ends_with("nothing can be promised now"), "{files}");
+        let vouched = standing(Basis::Files, CalibrationScheme::Files, 12, 12).lack().unwrap();
+        let text = vouched.to_string();
+        assert!(text.contains("8 % can be promised now if files are as independent"), "{text}");
         let blocks = standing(Basis::Blocks, CalibrationScheme::Auto, 50, 50).lack().unwrap();
         assert!(blocks.to_string().contains("up to 18 more visits"), "{blocks}");
         assert!(blocks.to_string().ends_with("nothing can be promised now"), "{blocks}");

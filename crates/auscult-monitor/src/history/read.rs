@@ -303,6 +303,16 @@ impl History {
         Ok(self.checkpoints(machine)?.pop().map(|(rules, _)| rules))
     }
 
+    /// When the newest clip of a machine was recorded; `None` without clips.
+    ///
+    /// # Errors
+    ///
+    /// If the history cannot be read.
+    pub fn newest_clip(&self, machine: i64) -> Result<Option<f64>> {
+        let newest = "SELECT MAX(time) FROM clips WHERE machine = ?1";
+        Ok(self.connection.query_row(newest, [machine], |row| row.get(0))?)
+    }
+
     /// Everything but clips that an engine heard after a step.
     ///
     /// # Errors

@@ -121,6 +121,15 @@ impl Watch {
         self.around.writer.write(commit)
     }
 
+    /// Waits until everything so far is on disk; not for a disk that takes nothing, which may be hours.
+    ///
+    /// # Errors
+    ///
+    /// If the monitor is stopping.
+    pub fn settle(&self) -> Result<()> {
+        if self.around.writer.is_stuck() { Ok(()) } else { self.around.writer.call(|_| Ok(())) }
+    }
+
     fn update_status(&mut self) {
         let facts = self.engine.facts();
         let model = self.models.of_state(facts.tag.as_deref());

@@ -101,14 +101,6 @@ pub struct Change {
 }
 
 impl Watch {
-    /// Waits until everything so far is on disk, so that whoever was answered finds it there; not for a disk that is full.
-    pub fn settle(&self) {
-        if !self.around.writer.is_stuck() {
-            // If it has ended, there is nothing to wait for.
-            let _ = self.around.writer.call(|_| Ok(()));
-        }
-    }
-
     /// Carries out a decision. What takes long is given back to be done elsewhere.
     ///
     /// # Errors
