@@ -143,7 +143,7 @@ impl Desk {
                 match reply {
                     // What people did is on disk before they are told. Whoever asked may be gone.
                     Some(reply) => {
-                        drop(reply.send(outcome.and_then(|it| watch.settle().map(|()| it))))
+                        drop(reply.send(outcome.and_then(|it| watch.settle().map(|()| it))));
                     }
                     None => report(watch.name(), outcome.map(|_| ())),
                 }
