@@ -143,7 +143,8 @@ impl Desk {
                 match reply {
                     // What people did is on disk before they are told. Whoever asked may be gone.
                     Some(reply) => {
-                        drop(reply.send(outcome.and_then(|it| watch.settle().map(|()| it))))
+                        let settled = outcome.and_then(|it| watch.settle().map(|()| it));
+                        let _ = reply.send(settled);
                     }
                     None => report(watch.name(), outcome.map(|_| ())),
                 }
