@@ -30,7 +30,7 @@ def main(port, recording):
     sound = f'filesrc location="{recording}" ! wavparse ! identity sync=true'
     for name, coding in CODINGS.items():
         factory = GstRtspServer.RTSPMediaFactory.new()
-        picture = "videotestsrc is-live=true ! video/x-raw,width=64,height=64 ! jpegenc ! rtpjpegpay name=pay0 pt=26"
+        picture = "videotestsrc ! video/x-raw,format=UYVY,width=64,height=64,framerate=5/1 ! rtpvrawpay name=pay0 pt=96"
         factory.set_launch(f"( {sound} ! {coding} )" if coding else f"( {picture} )")
         factory.set_shared(False)
         server.get_mount_points().add_factory(f"/{name}", factory)

@@ -122,7 +122,7 @@ only() {
     done
 }
 # The tensor library of auscult-finetune has it on WebAssembly alone.
-only tokio auscult-monitor auscult-server auscult-cli auscult-finetune auscult-python
+only tokio auscult-monitor auscult-server auscult-cli auscult-finetune auscult-python auscult-studies
 only pyo3 auscult-python
 
 # 5. The tensor library.

@@ -87,7 +87,8 @@ pub fn label_of_folder(name: &str) -> Option<Label> {
 ///
 /// `places` are the folders that the inputs name: a folder itself, that of a file, and the part of a
 /// pattern without wildcards. What all of them lie in was chosen on purpose and says nothing; below
-/// it the outermost label counts.
+/// it the outermost label counts. Without any anomalous one, a normal folder that was named itself is no label either: whoever names
+/// `normal` and `monday` wants both.
 pub(crate) fn find<'a>(
     places: &[PathBuf],
     sources: impl Iterator<Item = &'a Source>,
@@ -106,6 +107,9 @@ pub(crate) fn find<'a>(
                 found.push(LabelFolder { path, label, visit: first_of_several(below), files: 1 });
             }
         }
+    }
+    if found.iter().all(|folder| folder.label == Label::Normal) {
+        found.retain(|folder| !places.contains(&folder.path));
     }
     found
 }

@@ -435,6 +435,11 @@ mod tests {
         fs::remove_dir_all(folder.path().join("monday")).unwrap();
         assert_eq!(reported(&expand_one(folder.path())), [(normal.clone(), Label::Normal, 2)]);
         assert!(reported(&expand_one(&normal)).is_empty(), "named on purpose");
+        let other = folder.path().join("other");
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join("f.wav"), "").unwrap();
+        let both = [&normal, &other].map(|path| path.to_str().unwrap().to_owned());
+        assert!(reported(&expand(&both)).is_empty(), "both named on purpose");
     }
 
     #[test]

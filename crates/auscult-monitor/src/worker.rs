@@ -143,8 +143,7 @@ impl Desk {
                 match reply {
                     // What people did is on disk before they are told. Whoever asked may be gone.
                     Some(reply) => {
-                        let settled = outcome.and_then(|it| watch.settle().map(|()| it));
-                        let _ = reply.send(settled);
+                        drop(reply.send(outcome.and_then(|it| watch.settle().map(|()| it))));
                     }
                     None => report(watch.name(), outcome.map(|_| ())),
                 }

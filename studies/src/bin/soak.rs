@@ -2,13 +2,14 @@
 //!
 //! `cargo run --release -p auscult-studies --bin soak [DAYS]` prints JSON.
 //!
-//! Each machine is learnt by the monitor itself from 40 days, a clip of two seconds every twenty minutes, with the preset `fast` and the budget of one false alarm a
-//! month. Then every minute has a clip. A day is one of the 40 again (its temperature, load and room), with sound of its own: days that are wholly new are
+//! Each machine is learnt by the monitor itself from 40 days, a clip of two seconds every twenty minutes, with the preset `fast`. Then every minute has a clip, judged by the usual rule of 3 of 5. A day is one of the 40 again (its temperature, load and room), with sound of its own: days that are wholly new are
 //! what `changed` and `months` study. One machine develops a leak, one loses its microphone for a day and a half, one stands still at night.
 //!
-//! Expected before it was run: at most one false alarm each for the five machines without a fault; the leak an alarm before it is
+//! Expected before it was run: a few false alarms for the five machines without a fault (single clips err once in twenty, and neighbours err together); the leak an alarm before it is
 //! fully grown; the dead microphone a sensor fault and no alarm; the nights not running; memory after the first day flat within 10 %; the
 //! database within its budget of 200 MB; replay equal to what was told live.
+
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a study prints its table")]
 
 use std::time::Instant;
 
@@ -55,13 +56,14 @@ const MACHINES: [(&str, Machine, Fate); 6] = [
 ];
 
 fn site() -> anyhow::Result<Site> {
-    let mut text = "[history]\nclips = \"3d\"\nbudget = \"200MB\"\nsound = \"500MB\"\n".to_owned();
-    for (name, ..) in MACHINES {
-        text += &format!(
-            "[[machine]]\nname = \"{name}\"\npreset = \"fast\"\nclip = \"{SECONDS}s\"\nalarms = \"1/month\"\nno_data_after = \"2h\"\nrunning.above_dbfs = -45\n\
+    let machine = |(name, ..): (&str, Machine, Fate)| {
+        format!(
+            "[[machine]]\nname = \"{name}\"\npreset = \"fast\"\nclip = \"{SECONDS}s\"\nno_data_after = \"2h\"\nrunning.above_dbfs = -45\n\
              [machine.learn]\nvisit = \"day\"\nvisits = {LEARNING_DAYS}\nclips = 100\n"
-        );
-    }
+        )
+    };
+    let history = "[history]\nclips = \"3d\"\nbudget = \"200MB\"\nsound = \"500MB\"\n".to_owned();
+    let text = history + &MACHINES.map(machine).concat();
     Ok(Site::parse(&text, std::path::Path::new("soak.toml"))?)
 }
 
@@ -93,7 +95,9 @@ fn render(index: usize, at: f64) -> anyhow::Result<Vec<f32>> {
     match fate {
         Fate::Deaf(from, to) if (from..to).contains(&days) => samples.fill(0.0),
         Fate::Shifts if !(5.0..21.0).contains(&hour) => {
-            samples.iter_mut().for_each(|sample| *sample *= 0.005);
+            for sample in &mut samples {
+                *sample *= 0.005;
+            }
         }
         _ => {}
     }
@@ -158,7 +162,7 @@ async fn run(data: DataFolder, days: u32) -> anyhow::Result<Value> {
     let learnt = BEGIN + DAY * f64::from(LEARNING_DAYS);
     // The first clip after the last day makes the models; nothing is heard meanwhile.
     play(&monitor, &clock, learnt, 3_600.0).await?;
-    while History::read(data.root())?.statuses()?.iter().any(|it| it.state == "learning") {
+    while History::read(data.root())?.statuses()?.iter().any(|it| it.model.is_none()) {
         anyhow::ensure!(began.elapsed().as_secs() < 1_200, "a machine is not learnt");
         tokio::time::sleep(std::time::Duration::from_millis(500)).await;
     }

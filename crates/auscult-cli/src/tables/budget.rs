@@ -23,8 +23,12 @@ pub(crate) fn describe(plan: &BudgetPlan) -> String {
             format!("{} s", choice.seconds_to_alarm),
         ]);
     }
+    let assumed = match plan.dependence {
+        Some(_) => "if normal clips resemble those around them as the left-out ones do",
+        None => "if normal clips err independently, which single clips cannot show",
+    };
     let head = format!(
-        "\nat most {} with a clip every {} s; alarms are per {} if normal clips err independently\n",
+        "\nat most {} with a clip every {} s; alarms are per {} {assumed}\n",
         plan.budget, plan.hop_seconds, plan.period
     );
     let passed_over = match &plan.passed_over[..] {

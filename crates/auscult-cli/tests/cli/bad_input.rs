@@ -93,9 +93,7 @@ fn unscored_rows_have_no_numbers() {
 #[test]
 fn fit_learns_from_good_files_only_and_says_what_it_skipped() {
     let sandbox = plant();
-    let line =
-        "fit --preset paper normal mixed -o m.auscult --clip-seconds 1 --label-folders ignore";
-    let ran = sandbox.run(line).exits(2);
+    let ran = sandbox.run("fit --preset paper normal mixed -o m.auscult --clip-seconds 1").exits(2);
     for (name, saying) in SAYINGS {
         let line = ran.stderr.lines().find(|line| line.contains(&format!("mixed/{name}")));
         let line = line.unwrap_or_else(|| panic!("{name} is not named in {ran:#?}"));

@@ -268,7 +268,7 @@ fn a_full_disk_leaves_the_old_model() {
     let before = sandbox.read("model.auscult");
     for line in [
         "model add tiny/m.auscult later",
-        "fit --preset paper normal later -o tiny/m.auscult --clip-seconds 1 --label-folders ignore",
+        "fit --preset paper normal later -o tiny/m.auscult --clip-seconds 1",
     ] {
         let ran = sandbox.run(line).exits(2);
         ran.says("cannot write tiny/m.auscult: No space left on device")

@@ -1,10 +1,13 @@
 //! From "at most one alarm a month" to a false-alarm rate and M of N.
 
-use std::collections::HashMap;
+use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AlarmMachine, AlarmRules, AlarmSettings, AlarmState, Observation};
+use super::{
+    AlarmMachine, AlarmRules, AlarmSettings, AlarmState, Dependence, Observation,
+    dependence::SimulatedSound,
+};
 use crate::{Confidence, Error, FalseAlarmRate, Promise, Result, names::named_choices};
 
 /// A span people count alarms in.
@@ -97,7 +100,7 @@ pub struct Choice {
     pub raise: usize,
     /// ... among this many of the last ones.
     pub window: usize,
-    /// Alarms in the budget's period if normal clips err independently.
+    /// Alarms in the budget's period, if normal clips depend on each other as was assumed.
     pub alarms: f64,
     /// Calibration clips the rate needs.
     pub calibration_clips: usize,
@@ -106,7 +109,12 @@ pub struct Choice {
 }
 
 /// The rules worth choosing from.
-const RULES: [(usize, usize); 8] = [(1, 1), (2, 2), (2, 3), (3, 3), (3, 4), (3, 5), (4, 5), (4, 6)];
+pub(super) const RULES: [(usize, usize); 8] =
+    [(1, 1), (2, 2), (2, 3), (3, 3), (3, 4), (3, 5), (4, 5), (4, 6)];
+
+/// Longer ones, for clips that resemble each other so much that the others would need a rate nobody can promise.
+pub(super) const LONG_RULES: [(usize, usize); 7] =
+    [(6, 8), (9, 12), (14, 18), (20, 24), (27, 30), (40, 45), (56, 60)];
 
 /// Rates above this make the verdict of a clip meaningless.
 const LARGEST_RATE: f64 = 0.2;
@@ -120,7 +128,7 @@ impl AlarmBudget {
         Err(Error::setting("alarms in a budget", "above 0", self.alarms))
     }
 
-    /// For each rule the largest rate that keeps the budget, for clips every `hop_seconds`, and what
+    /// For each rule the largest rate that keeps the budget with clips every `hop_seconds` that err independently, and what
     /// a promise of that rate, with a confidence or without, needs.
     ///
     /// A larger rate finds smaller faults; a longer rule waits longer. A rule that cannot keep the
@@ -135,26 +143,77 @@ impl AlarmBudget {
         clear: usize,
         confidence: Option<Confidence>,
     ) -> Result<Vec<Choice>> {
-        if !(hop_seconds.is_finite() && hop_seconds > 0.0) {
-            return Err(Error::setting("hop", "above 0 seconds", hop_seconds));
-        }
-        let clips = self.period.seconds() / hop_seconds;
+        let clips = self.clips(hop_seconds)?;
         let choice = |(raise, window)| {
             let settings = AlarmSettings { raise, window, clear, ..AlarmSettings::default() };
             let rules = settings.check().ok()?;
-            let alarms = |rate: f64| clips * alarms_per_clip(&rules, rate);
+            let chain = Chain::of(&rules);
+            let alarms = |rate: f64| clips * chain.alarms_per_clip(rate);
             let rate = largest_rate(|rate| alarms(rate) <= self.alarms)?;
-            let promised = FalseAlarmRate::try_from(rate).ok()?;
-            Some(Choice {
-                rate: promised,
-                raise,
-                window,
-                alarms: alarms(rate),
-                calibration_clips: Promise { rate: promised, confidence }.calibration_floor(),
-                seconds_to_alarm: raise as f64 * hop_seconds,
-            })
+            Choice::new((raise, window), rate, alarms(rate), confidence, hop_seconds)
         };
         Ok(RULES.into_iter().filter_map(choice).collect())
+    }
+
+    /// As [`AlarmBudget::choices`], for clips that depend on each other, and with longer rules, too: simulated normal sound of some
+    /// ten periods keeps the budget.
+    ///
+    /// # Errors
+    ///
+    /// As [`AlarmBudget::choices`].
+    pub fn choices_for(
+        self,
+        dependence: Dependence,
+        hop_seconds: f64,
+        clear: usize,
+        confidence: Option<Confidence>,
+    ) -> Result<Vec<Choice>> {
+        let clips = self.clips(hop_seconds)?;
+        let count = (SIMULATED_PERIODS * clips).clamp(FEWEST_SIMULATED, MOST_SIMULATED) as usize;
+        let day = (Period::Day.seconds() / hop_seconds).ceil().min(count as f64) as usize;
+        let sound = SimulatedSound::new(dependence, day, count);
+        let periods = sound.clips() as f64 / clips;
+        let most = (self.alarms * periods).floor() as usize;
+        let choice = |(raise, window): (usize, usize)| {
+            let alarms = |rate: f64| sound.alarms((raise, window, clear), rate, most);
+            let rate = largest_rate(|rate| alarms(rate) <= most)?;
+            let expected = alarms(rate) as f64 / periods;
+            Choice::new((raise, window), rate, expected, confidence, hop_seconds)
+        };
+        Ok(RULES.into_iter().chain(LONG_RULES).filter_map(choice).collect())
+    }
+
+    /// Clips in the period.
+    fn clips(self, hop_seconds: f64) -> Result<f64> {
+        if !(hop_seconds.is_finite() && hop_seconds > 0.0) {
+            return Err(Error::setting("hop", "above 0 seconds", hop_seconds));
+        }
+        Ok(self.period.seconds() / hop_seconds)
+    }
+}
+
+/// Periods that are simulated, between so many clips.
+const SIMULATED_PERIODS: f64 = 10.0;
+const FEWEST_SIMULATED: f64 = 500_000.0;
+const MOST_SIMULATED: f64 = 4_000_000.0;
+
+impl Choice {
+    fn new(
+        (raise, window): (usize, usize),
+        rate: f64,
+        alarms: f64,
+        confidence: Option<Confidence>,
+        hop_seconds: f64,
+    ) -> Option<Self> {
+        let rate = FalseAlarmRate::try_from(rate).ok()?;
+        let calibration_clips = Promise { rate, confidence }.calibration_floor();
+        let seconds_to_alarm = raise as f64 * hop_seconds;
+        Some(Self { rate, raise, window, alarms, calibration_clips, seconds_to_alarm })
+    }
+
+    /// Whether it is one of the rules for clips that resemble each other.
+    pub(super) fn is_long(&self) -> bool {
+        LONG_RULES.contains(&(self.raise, self.window))
     }
 }
 
@@ -167,7 +226,8 @@ fn largest_rate(is_fine: impl Fn(f64) -> bool) -> Option<f64> {
     if !is_fine(low.exp()) {
         return None;
     }
-    for _ in 0..40 {
+    // Far finer than the two digits that are kept.
+    for _ in 0..16 {
         let middle = f64::midpoint(low, high);
         if is_fine(middle.exp()) { low = middle } else { high = middle }
     }
@@ -181,41 +241,77 @@ fn largest_rate(is_fine: impl Fn(f64) -> bool) -> Option<f64> {
 /// The stationary rate of the state machine without delays: its states are the last verdicts, the
 /// normal clips in a row, and whether the alarm is raised.
 pub fn alarms_per_clip(rules: &AlarmRules, rate: f64) -> f64 {
-    /// Last verdicts as bits, how many of them there are, normals in a row, raised.
-    type State = (u64, usize, usize, bool);
-    let settings = rules.settings();
-    let next = |(bits, len, normals, raised): State, anomalous: bool| -> (State, bool) {
-        let mask = if settings.window == 64 { u64::MAX } else { (1 << settings.window) - 1 };
-        let bits = ((bits << 1) | u64::from(anomalous)) & mask;
-        let len = (len + 1).min(settings.window);
-        let normals = if anomalous { 0 } else { (normals + 1).min(settings.clear) };
-        if raised {
-            let ends = normals >= settings.clear;
-            return (if ends { (0, 0, normals, false) } else { (bits, len, normals, true) }, false);
-        }
-        let raises = bits.count_ones() as usize >= settings.raise;
-        ((bits, len, normals, raises), raises)
-    };
-    let mut share: HashMap<State, f64> = HashMap::from([((0, 0, 0, false), 1.0)]);
-    let mut alarms = 0.0;
-    // Long enough for any window here to forget how it began; alarms are rare and short.
-    let (warm_up, steps) = (200, 400);
-    for step in 0..steps {
-        let mut moved: HashMap<State, f64> = HashMap::with_capacity(share.len());
-        let mut states: Vec<_> = share.into_iter().collect();
-        states.sort_unstable_by_key(|&(state, _)| state);
-        for (state, probability) in states {
-            for (anomalous, chance) in [(true, rate), (false, 1.0 - rate)] {
-                let (to, raises) = next(state, anomalous);
-                if raises && step >= warm_up {
-                    alarms += probability * chance;
+    Chain::of(rules).alarms_per_clip(rate)
+}
+
+/// The state machine of a rule as a Markov chain.
+struct Chain {
+    /// Where an anomalous and a normal clip lead from each state, and whether that raises an alarm.
+    steps: Vec<[(usize, bool); 2]>,
+    /// The state before the first clip.
+    first: usize,
+}
+
+impl Chain {
+    fn of(rules: &AlarmRules) -> Self {
+        /// Last verdicts as bits, how many of them there are, normals in a row, raised.
+        type State = (u64, usize, usize, bool);
+        let settings = rules.settings();
+        let next = |(bits, len, normals, raised): State, anomalous: bool| -> (State, bool) {
+            let mask = if settings.window == 64 { u64::MAX } else { (1 << settings.window) - 1 };
+            let bits = ((bits << 1) | u64::from(anomalous)) & mask;
+            let len = (len + 1).min(settings.window);
+            let normals = if anomalous { 0 } else { (normals + 1).min(settings.clear) };
+            if raised {
+                let ends = normals >= settings.clear;
+                let to = if ends { (0, 0, normals, false) } else { (bits, len, normals, true) };
+                return (to, false);
+            }
+            let raises = bits.count_ones() as usize >= settings.raise;
+            ((bits, len, normals, raises), raises)
+        };
+        let first: State = (0, 0, 0, false);
+        let (mut known, mut waiting) = (BTreeSet::from([first]), vec![first]);
+        while let Some(state) = waiting.pop() {
+            for anomalous in [true, false] {
+                let (to, _) = next(state, anomalous);
+                if known.insert(to) {
+                    waiting.push(to);
                 }
-                *moved.entry(to).or_default() += probability * chance;
             }
         }
-        share = moved;
+        let states: Vec<State> = known.into_iter().collect();
+        let place = |state: &State| states.partition_point(|other| other < state);
+        let step = |state: &State| {
+            [true, false].map(|anomalous| {
+                let (to, raises) = next(*state, anomalous);
+                (place(&to), raises)
+            })
+        };
+        Self { steps: states.iter().map(step).collect(), first: place(&first) }
     }
-    alarms / f64::from(steps - warm_up)
+
+    fn alarms_per_clip(&self, rate: f64) -> f64 {
+        let mut share = vec![0.0; self.steps.len()];
+        let mut moved = share.clone();
+        share[self.first] = 1.0;
+        let mut alarms = 0.0;
+        // Long enough for any window here to forget how it began; alarms are rare and short.
+        let (warm_up, steps) = (200, 400);
+        for step in 0..steps {
+            moved.fill(0.0);
+            for (probability, ways) in share.iter().zip(&self.steps) {
+                for ((to, raises), chance) in ways.iter().zip([rate, 1.0 - rate]) {
+                    if *raises && step >= warm_up {
+                        alarms += probability * chance;
+                    }
+                    moved[*to] += probability * chance;
+                }
+            }
+            std::mem::swap(&mut share, &mut moved);
+        }
+        alarms / f64::from(steps - warm_up)
+    }
 }
 
 /// What happened when left-out normal sound was played through an alarm.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::{AlarmBudget, AlarmSettings, Choice, Replay};
+use super::{AlarmBudget, AlarmSettings, Choice, Dependence, Replay};
 use crate::{
     Calibration, CalibrationScheme, Confidence, Model, Promise, Result, Standing, calibration::Lack,
 };
@@ -18,7 +18,9 @@ pub struct BudgetPlan {
     pub hop_seconds: f64,
     /// Normal clips in a row that clear an alarm.
     pub clear: usize,
-    /// Every rule that keeps the budget if normal clips err independently.
+    /// How left-out clips depend on each other; `None` if too few follow each other, and then they are taken as independent.
+    pub dependence: Option<Dependence>,
+    /// Every rule that keeps the budget if normal clips depend on each other like that.
     pub choices: Vec<Choice>,
     /// The most sensitive one that the calibration can promise and left-out sound does not contradict.
     pub chosen: Option<Choice>,
@@ -111,7 +113,11 @@ impl BudgetPlan {
     ) -> Result<Self> {
         rule(1, 1, clear, hop_seconds).check()?;
         let LeftOutSound { calibration, scheme, recordings, confidence } = left_out;
-        let choices = budget.choices(hop_seconds, clear, confidence)?;
+        let dependence = Dependence::of(recordings);
+        let choices = match dependence {
+            Some(dependence) => budget.choices_for(dependence, hop_seconds, clear, confidence)?,
+            None => budget.choices(hop_seconds, clear, confidence)?,
+        };
         let promise = |choice: &Choice| Promise { rate: choice.rate, confidence };
         let replay = |choice: &Choice| {
             let threshold = calibration.promised_threshold(promise(choice))?;
@@ -121,9 +127,12 @@ impl BudgetPlan {
         let standing = |choice: &Choice| Standing::of(calibration, promise(choice), scheme);
         let is_promised = |choice: &&Choice| standing(choice).is_promised();
         let mut promised: Vec<&Choice> = choices.iter().filter(is_promised).collect();
-        // The most sensitive first.
-        promised.sort_by(|a, b| {
-            f64::from(b.rate).total_cmp(&f64::from(a.rate)).then(a.raise.cmp(&b.raise))
+        // The most sensitive first; a long rule waits long, so only where no other can be promised, and then the shortest.
+        promised.sort_by(|a, b| match (a.is_long(), b.is_long()) {
+            (false, false) => {
+                f64::from(b.rate).total_cmp(&f64::from(a.rate)).then(a.raise.cmp(&b.raise))
+            }
+            (a_is_long, b_is_long) => a_is_long.cmp(&b_is_long).then(a.raise.cmp(&b.raise)),
         });
         let replayed: Vec<(&Choice, Replay)> =
             promised.into_iter().filter_map(|choice| Some((choice, replay(choice)?))).collect();
@@ -149,6 +158,7 @@ impl BudgetPlan {
             period,
             hop_seconds,
             clear,
+            dependence,
             choices,
             chosen,
             shortfall,

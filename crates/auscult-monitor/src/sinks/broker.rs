@@ -19,8 +19,8 @@ pub(super) enum Broker {
 
 /// The side that hears; it must be drained for anything to be sent.
 pub(super) enum Hearing {
-    V3(rumqttc::Connection),
-    V5(v5::Connection),
+    V3(Box<rumqttc::Connection>),
+    V5(Box<v5::Connection>),
 }
 
 /// What a broker says.
@@ -107,7 +107,7 @@ impl Broker {
                     options.set_transport(transport);
                 }
                 let (sending, hearing) = rumqttc::Client::new(options, room);
-                (Self::V3(sending), Hearing::V3(hearing))
+                (Self::V3(sending), Hearing::V3(Box::new(hearing)))
             }
             MqttVersion::V5 => {
                 let mut options = v5::MqttOptions::new(client, host, port);
@@ -124,7 +124,7 @@ impl Broker {
                     options.set_transport(transport);
                 }
                 let (sending, hearing) = v5::Client::new(options, room);
-                (Self::V5(sending), Hearing::V5(hearing))
+                (Self::V5(sending), Hearing::V5(Box::new(hearing)))
             }
         })
     }

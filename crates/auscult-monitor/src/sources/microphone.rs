@@ -24,6 +24,16 @@ enum Heard {
     Ended(String),
 }
 
+/// What is asked of a device.
+struct Wanted {
+    /// Its name; the default one if empty.
+    name: String,
+    /// Samples a second; its own if not given.
+    sample_rate: Option<u32>,
+    /// At least so many channels.
+    channels: u16,
+}
+
 pub(super) async fn microphone(
     device: String,
     sample_rate: Option<u32>,
@@ -31,13 +41,14 @@ pub(super) async fn microphone(
     clock: Clock,
 ) {
     let mut backoff = Backoff::default();
+    let channels = taps.iter().map(|tap| tap.channel).max().unwrap_or(1);
     loop {
         let (sender, receiver) = mpsc::channel(WAITING);
         // Dropped when this future is, which closes the device.
         let (_open, closed) = standard::channel::<()>();
-        let name = device.clone();
+        let wanted = Wanted { name: device.clone(), sample_rate, channels };
         let record = move || {
-            if let Err(reason) = record(&name, sample_rate, &sender, &closed) {
+            if let Err(reason) = record(&wanted, &sender, &closed) {
                 // Nobody listens if the monitor is stopping.
                 let _ = sender.blocking_send(Heard::Ended(reason));
             }
@@ -85,13 +96,12 @@ async fn listen(
 
 /// Records on this thread until `closed`, or the device fails.
 fn record(
-    name: &str,
-    sample_rate: Option<u32>,
+    wanted: &Wanted,
     sender: &mpsc::Sender<Heard>,
     closed: &standard::Receiver<()>,
 ) -> Result<(), String> {
-    let device = find(name)?;
-    let config = choose(&device, sample_rate)?;
+    let device = find(&wanted.name)?;
+    let config = choose(&device, wanted)?;
     let channels = usize::from(config.channels());
     // Errors of the device end the recording; what does not stop the sound is only written down.
     let (failed, failure) = standard::channel();
@@ -144,17 +154,38 @@ fn find(name: &str) -> Result<Device, String> {
     })
 }
 
-/// The device's own form of samples, at the rate that is wanted.
-fn choose(device: &Device, sample_rate: Option<u32>) -> Result<SupportedStreamConfig, String> {
+/// Forms of samples that are read, the best first.
+const FORMATS: [SampleFormat; 6] = [
+    SampleFormat::F32,
+    SampleFormat::F64,
+    SampleFormat::I32,
+    SampleFormat::I24,
+    SampleFormat::I16,
+    SampleFormat::U8,
+];
+
+/// The device's own form of samples where it suits, or the nearest one at the wanted rate with enough channels.
+fn choose(device: &Device, wanted: &Wanted) -> Result<SupportedStreamConfig, String> {
     let own = device.default_input_config().map_err(|error| error.to_string())?;
-    let Some(rate) = sample_rate.filter(|rate| *rate != own.sample_rate()) else {
+    let rate = wanted.sample_rate.unwrap_or(own.sample_rate());
+    let rank = |format: SampleFormat| FORMATS.iter().position(|known| *known == format);
+    let suits = own.sample_rate() == rate && own.channels() >= wanted.channels;
+    if suits && rank(own.sample_format()).is_some() {
         return Ok(own);
-    };
+    }
     let supported = device.supported_input_configs().map_err(|error| error.to_string())?;
-    let mut fitting = supported.filter(|config| config.channels() == own.channels());
-    let chosen = fitting.find_map(|config| config.try_with_sample_rate(rate));
-    chosen.ok_or_else(|| {
-        format!("it cannot record {rate} samples a second, only {}", own.sample_rate())
+    let fitting = supported
+        .filter(|config| config.channels() >= wanted.channels)
+        .filter_map(|config| Some((rank(config.sample_format())?, config)))
+        .filter_map(|(rank, config)| Some((rank, config.try_with_sample_rate(rate)?)));
+    let best = fitting.min_by_key(|(rank, config)| (config.channels(), *rank));
+    best.map(|(_, config)| config).ok_or_else(|| {
+        let Wanted { channels, .. } = wanted;
+        format!(
+            "it cannot record {channels} channels at {rate} Hz; its own are {} at {} Hz",
+            own.channels(),
+            own.sample_rate()
+        )
     })
 }
 
