@@ -1,9 +1,6 @@
 //! Scores of a machine that is watched all day: clips resemble those just before them, and days differ.
 
-use rand_chacha::{
-    ChaCha8Rng,
-    rand_core::{Rng, SeedableRng},
-};
+use crate::random::Random;
 
 /// What share of the variance of log scores comes from where; the rest is each clip's own.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,7 +30,7 @@ const SPREAD: f64 = 0.15;
 /// A stream of scores, a clip a minute.
 #[derive(Debug)]
 pub struct Stream {
-    random: ChaCha8Rng,
+    random: Random,
     dependence: Dependence,
     day: f64,
     hour: f64,
@@ -42,32 +39,22 @@ pub struct Stream {
 impl Stream {
     /// The stream of one machine.
     pub fn new(seed: u64, dependence: Dependence) -> Self {
-        let mut stream =
-            Self { random: ChaCha8Rng::seed_from_u64(seed), dependence, day: 0.0, hour: 0.0 };
+        let mut stream = Self { random: Random::new(seed), dependence, day: 0.0, hour: 0.0 };
         stream.begin_day();
         stream
     }
 
-    fn uniform(&mut self) -> f64 {
-        ((self.random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        let (radius, angle) = ((-2.0 * self.uniform().ln()).sqrt(), self.uniform());
-        radius * (std::f64::consts::TAU * angle).cos()
-    }
-
     /// Another day, and nothing left of the last hour.
     pub fn begin_day(&mut self) {
-        self.day = self.normal();
-        self.hour = self.normal();
+        self.day = self.random.normal();
+        self.hour = self.random.normal();
     }
 
     /// The score of the next clip, with the machine this many standard deviations away from normal.
     pub fn score(&mut self, shift: f64) -> f64 {
         let Dependence { day, hour, .. } = self.dependence;
-        self.hour = MEMORY * self.hour + (1.0 - MEMORY * MEMORY).sqrt() * self.normal();
-        let own = (1.0 - day - hour).sqrt() * self.normal();
+        self.hour = MEMORY * self.hour + (1.0 - MEMORY * MEMORY).sqrt() * self.random.normal();
+        let own = (1.0 - day - hour).sqrt() * self.random.normal();
         let all = day.sqrt() * self.day + hour.sqrt() * self.hour + own + shift;
         (SPREAD * all).exp()
     }

@@ -3,6 +3,7 @@
 pub mod chart;
 pub mod latent;
 pub mod methods;
+pub mod random;
 pub mod visits;
 
 /// A mean over repetitions with its standard error.

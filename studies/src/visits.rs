@@ -1,10 +1,7 @@
 //! Vectors of normal clips from visits that resemble themselves more than each other.
 
+use crate::random::Random;
 use auscult_core::{ClipVectors, Provenance, References, View};
-use rand_chacha::{
-    ChaCha8Rng,
-    rand_core::{Rng, SeedableRng},
-};
 
 /// Positions of the feature axis.
 pub const AXIS: usize = 32;
@@ -15,36 +12,27 @@ const WITHIN: f64 = 0.4;
 /// A source of visits.
 #[derive(Debug)]
 pub struct Visits {
-    random: ChaCha8Rng,
+    random: Random,
 }
 
 impl Visits {
     /// Visits of one repetition.
     pub fn new(seed: u64) -> Self {
-        Self { random: ChaCha8Rng::seed_from_u64(seed) }
-    }
-
-    fn uniform(&mut self) -> f64 {
-        ((self.random.next_u64() >> 11) as f64 + 0.5) / (1_u64 << 53) as f64
-    }
-
-    fn normal(&mut self) -> f64 {
-        let (radius, angle) = ((-2.0 * self.uniform().ln()).sqrt(), self.uniform());
-        radius * (std::f64::consts::TAU * angle).cos()
+        Self { random: Random::new(seed) }
     }
 
     /// The clips of one visit: a log-spectrum, the visit's colour, and each clip's own noise.
     pub fn visit(&mut self, clips: usize) -> Vec<ClipVectors> {
         // A visit is louder or quieter overall in smoothly varying bands: microphone and room.
-        let colour: Vec<f64> = (0..4).map(|_| self.normal()).collect();
-        let strength = (0.5 * self.normal()).exp();
+        let colour: Vec<f64> = (0..4).map(|_| self.random.normal()).collect();
+        let strength = (0.5 * self.random.normal()).exp();
         (0..clips)
             .filter_map(|_| {
                 let vector = (0..AXIS).map(|position| {
                     let shape = 12.0 + 3.0 * (position as f64 * 0.3).sin();
                     let visit =
                         0.3 * strength * colour[position * 4 / AXIS] * (position as f64).cos();
-                    (shape + visit + 0.3 * WITHIN * self.normal()) as f32
+                    (shape + visit + 0.3 * WITHIN * self.random.normal()) as f32
                 });
                 ClipVectors::from_views(vec![(View::Mean, vector.collect())]).ok()
             })

@@ -165,7 +165,7 @@ fn watch(stream: &mut Stream, learnt: Learnt, fate: Fate) -> Month {
 
 fn main() -> anyhow::Result<()> {
     let months: u64 = std::env::args().nth(1).map_or(Ok(1_000), |text| text.parse())?;
-    // As many machine-months of each kind as come to the number asked for, over all dependences, with the larger number of visits.
+    // Together the dependences have the number of quiet machine-months that was asked for.
     let each = months.div_ceil(DEPENDENCES.len() as u64);
     for visits in VISITS {
         println!("## {visits} visits of {CLIPS_A_VISIT} clips\n");

@@ -109,11 +109,10 @@ pub struct Choice {
 }
 
 /// The rules worth choosing from.
-pub(super) const RULES: [(usize, usize); 8] =
-    [(1, 1), (2, 2), (2, 3), (3, 3), (3, 4), (3, 5), (4, 5), (4, 6)];
+const RULES: [(usize, usize); 8] = [(1, 1), (2, 2), (2, 3), (3, 3), (3, 4), (3, 5), (4, 5), (4, 6)];
 
 /// Longer ones, for clips that resemble each other so much that the others would need a rate nobody can promise.
-pub(super) const LONG_RULES: [(usize, usize); 7] =
+const LONG_RULES: [(usize, usize); 7] =
     [(6, 8), (9, 12), (14, 18), (20, 24), (27, 30), (40, 45), (56, 60)];
 
 /// Rates above this make the verdict of a clip meaningless.
@@ -192,7 +191,7 @@ impl AlarmBudget {
     }
 }
 
-/// Periods that are simulated, between so many clips.
+/// How many periods are simulated, with the fewest and the most clips.
 const SIMULATED_PERIODS: f64 = 10.0;
 const FEWEST_SIMULATED: f64 = 500_000.0;
 const MOST_SIMULATED: f64 = 4_000_000.0;

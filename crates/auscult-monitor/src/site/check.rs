@@ -455,7 +455,7 @@ impl Checking<'_> {
             self.problem(Some(span.clone()), text);
         }
         self.secret(Some(span.clone()), "webhook.secret_env", file.secret_env.as_deref());
-        self.telling(&span, "webhook", &file.tells, &file.machines, names);
+        self.news_and_machines(&span, "webhook", &file.tells, &file.machines, names);
     }
 
     fn email(&mut self, email: &Spanned<EmailFile>, names: &BTreeSet<&str>) {
@@ -471,13 +471,13 @@ impl Checking<'_> {
             self.problem(Some(span.clone()), format!("email: {address:?} is not an address"));
         }
         self.secret(Some(span.clone()), "email.password_env", file.password_env.as_deref());
-        self.telling(&span, "email", &file.tells, &file.machines, names);
+        self.news_and_machines(&span, "email", &file.tells, &file.machines, names);
         if !cfg!(feature = "email") {
             self.problem(None, "this program was built without e-mail");
         }
     }
 
-    fn telling(
+    fn news_and_machines(
         &mut self,
         span: &Range<usize>,
         sink: &str,

@@ -273,24 +273,24 @@ impl Folder {
             if !self.is_lost {
                 self.is_lost = true;
                 let text = format!("{} cannot be read: {error}", self.path.display());
-                self.tell(false, text, true);
+                self.report(false, text, true);
             }
             return;
         }
         if self.is_lost {
             self.is_lost = false;
-            self.tell(true, "the folder is back".to_owned(), true);
+            self.report(true, "the folder is back".to_owned(), true);
         } else {
-            self.tell(true, String::new(), false);
+            self.report(true, String::new(), false);
         }
         for path in walk(&self.path).files {
             self.consider(&path, false);
         }
     }
 
-    fn tell(&self, is_alive: bool, text: String, is_news: bool) {
+    fn report(&self, is_alive: bool, text: String, is_news: bool) {
         let machine = self.tap.machine;
-        // A full queue has more urgent things in it; the next look tells again.
+        // A full queue has more urgent things in it; the next look reports again.
         let _ = self.tap.sender.try_send(Work::Source { machine, is_alive, text, is_news });
     }
 

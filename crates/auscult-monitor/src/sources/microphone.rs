@@ -30,7 +30,7 @@ struct Wanted {
     name: String,
     /// Samples a second; its own if not given.
     sample_rate: Option<u32>,
-    /// At least so many channels.
+    /// It needs at least this many channels.
     channels: u16,
 }
 
@@ -58,7 +58,7 @@ pub(super) async fn microphone(
             Ok(_) => listen(receiver, &taps, &clock, &mut backoff).await,
             Err(error) => error.to_string(),
         };
-        backoff.told(&taps, &format!("{}: {end}", described(&device))).await;
+        backoff.report_and_wait(&taps, &format!("{}: {end}", described(&device))).await;
     }
 }
 

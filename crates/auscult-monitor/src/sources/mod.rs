@@ -83,9 +83,9 @@ impl Backoff {
     }
 
     /// Says why the source is not there, once, and waits.
-    async fn told(&mut self, taps: &[Tap], reason: &str) {
+    async fn report_and_wait(&mut self, taps: &[Tap], reason: &str) {
         if !self.is_told {
-            tell(taps, false, reason, true).await;
+            report(taps, false, reason, true).await;
             self.is_told = true;
         }
         tokio::time::sleep(self.wait).await;
@@ -93,7 +93,7 @@ impl Backoff {
     }
 }
 
-async fn tell(taps: &[Tap], is_alive: bool, text: &str, is_news: bool) {
+async fn report(taps: &[Tap], is_alive: bool, text: &str, is_news: bool) {
     for tap in taps {
         tap.source(is_alive, text, is_news).await;
     }

@@ -36,7 +36,7 @@ pub(super) async fn rtsp(address: String, taps: Vec<Tap>, clock: Clock) {
             Ok(Err(reason)) => reason,
             Err(_) => format!("no answer for {} s", STALLED.as_secs()),
         };
-        backoff.told(&taps, &format!("rtsp {name}: {end}")).await;
+        backoff.report_and_wait(&taps, &format!("rtsp {name}: {end}")).await;
     }
 }
 

@@ -8,7 +8,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Backoff, FIRST_WAIT, STALLED, Tap, pcm::Decoder, tell};
+use super::{Backoff, FIRST_WAIT, STALLED, Tap, pcm::Decoder, report};
 use crate::{clock::Clock, site::Pcm};
 
 /// How many bytes are taken at once.
@@ -16,7 +16,7 @@ const AT_ONCE: usize = 1 << 16;
 
 pub(super) async fn tcp(address: SocketAddr, pcm: Pcm, taps: Vec<Tap>, clock: Clock) {
     let listener = listen(address, &taps).await;
-    tell(&taps, false, &format!("nobody is connected to tcp {address}"), false).await;
+    report(&taps, false, &format!("nobody is connected to tcp {address}"), false).await;
     let mut connections = Backoff::default();
     loop {
         let (stream, peer) = match listener.accept().await {
@@ -28,9 +28,9 @@ pub(super) async fn tcp(address: SocketAddr, pcm: Pcm, taps: Vec<Tap>, clock: Cl
             }
         };
         tracing::info!(%address, %peer, "connected");
-        tell(&taps, true, &format!("{peer} is connected"), connections.succeeded()).await;
+        report(&taps, true, &format!("{peer} is connected"), connections.succeeded()).await;
         let end = serve(&listener, stream, pcm, &taps, &clock).await;
-        tell(&taps, false, &format!("nobody is connected to tcp {address}: {end}"), true).await;
+        report(&taps, false, &format!("nobody is connected to tcp {address}: {end}"), true).await;
     }
 }
 
@@ -41,7 +41,9 @@ async fn listen(address: SocketAddr, taps: &[Tap]) -> TcpListener {
         match TcpListener::bind(address).await {
             Ok(listener) => return listener,
             Err(error) => {
-                backoff.told(taps, &format!("cannot listen at {address}: {error}")).await;
+                backoff
+                    .report_and_wait(taps, &format!("cannot listen at {address}: {error}"))
+                    .await;
             }
         }
     }
@@ -69,9 +71,9 @@ async fn serve(
 }
 
 pub(super) async fn stdin(pcm: Pcm, taps: Vec<Tap>, clock: Clock) {
-    tell(&taps, true, "standard input", false).await;
+    report(&taps, true, "standard input", false).await;
     let end = pump(tokio::io::stdin(), pcm, &taps, &clock).await;
-    tell(&taps, false, &format!("standard input: {end}"), true).await;
+    report(&taps, false, &format!("standard input: {end}"), true).await;
 }
 
 /// Delivers samples until the end; says how it ended.
@@ -88,14 +90,14 @@ async fn pump(mut stream: impl AsyncRead + Unpin, pcm: Pcm, taps: &[Tap], clock:
                 if !is_stalled {
                     is_stalled = true;
                     let text = format!("connected, but silent for {} s", STALLED.as_secs());
-                    tell(taps, false, &text, true).await;
+                    report(taps, false, &text, true).await;
                 }
                 continue;
             }
         };
         if is_stalled {
             is_stalled = false;
-            tell(taps, true, "sound arrives again", true).await;
+            report(taps, true, "sound arrives again", true).await;
         }
         let channels = decoder.channels(&bytes[..count]);
         let arrived = clock.now();
