@@ -12,6 +12,7 @@ import json
 import multiprocessing
 import os
 import platform
+import random
 import resource
 import socket
 import sqlite3
@@ -145,9 +146,10 @@ def measure(preset, source, count, folder, normal, faulty):
         sender = kind(folder, count)
         looking = multiprocessing.Process(target=look_for_events, args=(f"{data}/history.db", ended, found))
         looking.start()
-        # Machines do not begin their clips together.
-        offsets = [(n * 7919) % STEPS_A_CLIP for n in range(count)]
-        faulty_machines = set(range(0, count, max(1, count // FAULTY_MACHINES)))
+        # Machines do not begin their clips together, and those that end together are not all on one thread of the monitor.
+        chance = random.Random(count)
+        offsets = [chance.randrange(STEPS_A_CLIP) for _ in range(count)]
+        faulty_machines = set(chance.sample(range(count), min(count, FAULTY_MACHINES)))
         sent, late, lost, ends = 0, 0.0, 0, []
         began, (before, _) = time.monotonic(), usage(watching)
         while time.monotonic() - began < SECONDS:

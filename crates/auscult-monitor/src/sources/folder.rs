@@ -9,7 +9,10 @@ use std::{
 };
 
 use auscult::audio::{Location, Source, has_sound_extension, walk};
-use notify::{EventKind, RecommendedWatcher, RecursiveMode, Watcher, event::AccessKind};
+use notify::{
+    EventKind, RecommendedWatcher, RecursiveMode, Watcher,
+    event::{AccessKind, ModifyKind, RenameMode},
+};
 
 use super::Tap;
 use crate::{
@@ -204,7 +207,12 @@ impl Thread {
         if event.need_rescan() {
             self.folders.iter_mut().for_each(|folder| folder.looked = None);
         }
-        let is_closed = matches!(event.kind, EventKind::Access(AccessKind::Close(_)));
+        // Whoever renames a file into the folder has finished writing it.
+        let is_closed = matches!(
+            event.kind,
+            EventKind::Access(AccessKind::Close(_))
+                | EventKind::Modify(ModifyKind::Name(RenameMode::To | RenameMode::Both))
+        );
         if matches!(event.kind, EventKind::Remove(_)) || (event.kind.is_access() && !is_closed) {
             return;
         }

@@ -15,6 +15,8 @@ pub enum SensorFault {
     Dropouts(f64),
     /// All of the spectrum is louder or quieter by the same amount, in dB.
     Gain(f64),
+    /// All of the spectrum is quieter, evenly more so towards high frequencies: by how much at its lowest and at its highest end, in dB.
+    Moved(f64, f64),
     /// What differs are lines of the mains, in Hz.
     Hum(f64),
 }
@@ -27,6 +29,7 @@ impl SensorFault {
             Self::Clipped(_) => "clipped",
             Self::Dropouts(_) => "dropouts",
             Self::Gain(_) => "gain",
+            Self::Moved(..) => "moved",
             Self::Hum(_) => "hum",
         }
     }
@@ -55,6 +58,13 @@ impl std::fmt::Display for SensorFault {
                 decibels.abs(),
                 if *decibels > 0.0 { "louder" } else { "quieter" }
             ),
+            Self::Moved(low, high) => write!(
+                formatter,
+                "the microphone was moved or turned away: everything is quieter, by {:.0} dB at low and {:.0} dB at high \
+                 frequencies; check where it hangs",
+                low.abs(),
+                high.abs()
+            ),
             Self::Hum(mains) => write!(
                 formatter,
                 "the line hums at {mains:.0} Hz: what differs are multiples of the mains; check cable and ground"
@@ -69,12 +79,6 @@ const CLIPPED: f64 = 0.01;
 /// Share of a clip that may stand still.
 const STANDS_STILL: f64 = 0.05;
 
-/// A gain below this is not told from a machine that is a little louder, in dB.
-const GAIN: f32 = 6.0;
-
-/// How far the bands may be from one common gain, in dB.
-const EVEN: f32 = 1.5;
-
 /// How much louder a band with a line of the mains must have become, in dB.
 const HUM: f32 = 10.0;
 
@@ -88,9 +92,6 @@ pub(super) fn judge(record: &ClipRecord) -> Option<SensorFault> {
     }
     let difference = record.difference.as_ref().filter(|_| record.is_anomalous())?;
     let (decibels, hertz) = (&difference.decibels, &difference.hertz);
-    if let Some(gain) = common_gain(decibels) {
-        return Some(SensorFault::Gain(f64::from(gain)));
-    }
     let hum = record.remarks.iter().find_map(|remark| match remark {
         Remark::Hum(hum) => Some(hum.mains_hertz),
         _ => None,
@@ -127,19 +128,6 @@ pub(super) fn judge_samples(
         .then_some(SensorFault::Dropouts(quality.dropout_seconds))
 }
 
-/// The gain that all bands share, if there is one and it is large.
-fn common_gain(decibels: &[f32]) -> Option<f32> {
-    if decibels.len() < 6 {
-        return None;
-    }
-    let mut sorted = decibels.to_vec();
-    sorted.sort_by(f32::total_cmp);
-    let middle = sorted[sorted.len() / 2];
-    // A few bands may hold something else; nine tenths may not.
-    let near = decibels.iter().filter(|value| (**value - middle).abs() <= EVEN).count();
-    (middle.abs() >= GAIN && near * 10 >= decibels.len() * 9).then_some(middle)
-}
-
 /// Where the spectrum differs most from the closest normal clip: at most three parts, neighbours joined.
 pub(super) fn bands(record: &ClipRecord) -> Vec<Band> {
     let Some(difference) = &record.difference else { return Vec::new() };
@@ -171,15 +159,6 @@ pub(super) fn bands(record: &ClipRecord) -> Vec<Band> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn one_gain_for_all_bands_is_a_gain_and_a_fault_in_one_is_not() {
-        assert_eq!(common_gain(&[12.0, 12.5, 11.8, 12.2, 12.0, 11.5, 12.9, 12.1]), Some(12.1));
-        assert_eq!(common_gain(&[-9.0; 20]), Some(-9.0));
-        assert_eq!(common_gain(&[0.1, 0.0, 15.0, 14.0, 0.2, 0.1, -0.3, 0.0]), None);
-        assert_eq!(common_gain(&[3.0; 20]), None);
-        assert_eq!(common_gain(&[12.0; 3]), None);
-    }
 
     #[test]
     fn sound_that_no_room_makes_is_a_dead_microphone() {

@@ -10,7 +10,9 @@ use auscult::{
 use super::{
     ear::Seam,
     engine::{ClipInput, Input},
-    health,
+    health::{self, SensorFault},
+    microphone::Microphone,
+    models::OpenModel,
     ring::Ring,
     watching::{Heard, Scorers, TREND, Watch},
 };
@@ -70,7 +72,13 @@ impl Watch {
         let gate = self.spec.running.as_ref().and_then(|running| running.above_dbfs);
         let is_off = tag.as_deref() == Some("off");
         let below = gate.filter(|gate| level.is_some_and(|level| level < *gate));
-        let fault = health::judge(&record).filter(|_| !is_off);
+        let fault = if is_off {
+            None
+        } else {
+            let moved = model.as_ref().filter(|_| below.is_none());
+            let moved = moved.and_then(|model| self.hear_microphone(model, &record));
+            health::judge(&record).or(moved)
+        };
         let observation = if is_off {
             "not running, says the plant".clone_into(&mut record.reason);
             Some(Observation::NotRunning)
@@ -101,6 +109,14 @@ impl Watch {
         self.engine_row(&record, heard, observation, sound, commit);
         self.seam = None;
         Ok(())
+    }
+
+    /// What the last clips together say about the microphone.
+    fn hear_microphone(&mut self, model: &OpenModel, record: &ClipRecord) -> Option<SensorFault> {
+        let version = model.row.id;
+        let known = self.microphone.take().filter(|it| it.is_of(version));
+        let microphone = known.unwrap_or_else(|| Microphone::new(version, &model.machine));
+        self.microphone.insert(microphone).hear(record, &model.machine)
     }
 
     /// What can be said of a clip without a model.

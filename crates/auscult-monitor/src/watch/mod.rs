@@ -8,6 +8,7 @@ mod health;
 mod judging;
 mod keeping;
 mod learner;
+mod microphone;
 mod models;
 mod requests;
 mod ring;
