@@ -187,6 +187,37 @@ fn recordings_become_an_alarm_and_survive_a_restart_once() {
 }
 
 #[test]
+fn a_microphone_that_is_turned_down_is_not_the_machines_fault() {
+    let sandbox = with_site(SITE);
+    let watching = Watching::start(&sandbox);
+    let turned_down = |take: u32| {
+        let mut bytes = recording(take, false);
+        // 16-bit samples follow the header: a quarter of their volume.
+        for sample in bytes[44..].chunks_exact_mut(2) {
+            let quieter = i16::from_le_bytes([sample[0], sample[1]]) / 4;
+            sample.copy_from_slice(&quieter.to_le_bytes());
+        }
+        bytes
+    };
+    sandbox.write("in/0.wav", recording(100, false));
+    watching.wait_for_state("fan", "normal");
+    for take in 1..=4 {
+        sandbox.write(&format!("in/{take}.wav"), turned_down(100 + take));
+        watching.wait_for_clips("fan", u64::from(take) + 1);
+    }
+    let machine = watching.machine("fan");
+    assert_eq!(machine["state"], "sensor-fault", "{machine}");
+    assert!(machine["reason"].as_str().unwrap().contains("12 dB quieter"), "{machine}");
+    for take in 5..=10 {
+        sandbox.write(&format!("in/{take}.wav"), recording(100 + take, false));
+        watching.wait_for_clips("fan", u64::from(take) + 1);
+    }
+    assert_eq!(watching.machine("fan")["state"], "normal");
+    watching.stop();
+    assert!(!states_of(&events(&sandbox)).contains(&"alarm".to_owned()));
+}
+
+#[test]
 fn the_page_ends_with_the_newest_recording_not_with_today() {
     let sandbox = with_site(SITE);
     sandbox.write("in/fan_2020-06-01_09-00-00.wav", recording(100, false));
