@@ -89,7 +89,7 @@ export function App() {
   return (
     <>
       <a class="skip" href="#main" onClick={(click) => { click.preventDefault(); main.current?.focus(); }}>{t.skip}</a>
-      <header class="top">
+      <header class="masthead">
         <a class="brand" href="/"><Mark />{t.product}</a>
         {user !== null && (
           <nav class="tabs" aria-label={t.pages.navigation}>

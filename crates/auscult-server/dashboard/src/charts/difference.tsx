@@ -9,8 +9,12 @@ interface Bar { low: number; high: number; decibels: number; isMarked: boolean }
 function bars(edges: number[], decibels: number[], bands: Band[]): Bar[] {
   return decibels.map((value, index) => {
     const [low, high] = [edges[index]!, edges[index + 1]!];
-    const middle = Math.sqrt(Math.max(low, 1) * high);
-    return { low, high, decibels: value, isMarked: bands.some((band) => band.low_hertz <= middle && middle <= band.high_hertz) };
+    // Where most of a bar lies in a band, or a band in a bar.
+    const isMarked = bands.some((band) => {
+      const common = Math.min(high, band.high_hertz) - Math.max(low, band.low_hertz);
+      return common > 0.35 * Math.min(high - low, band.high_hertz - band.low_hertz);
+    });
+    return { low, high, decibels: value, isMarked };
   });
 }
 

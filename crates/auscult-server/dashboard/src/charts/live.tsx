@@ -8,7 +8,7 @@ import { t } from "../texts";
 import { PALETTE } from "./colours";
 
 const FLOOR = -90;
-const COLUMNS = 120;
+const COLUMNS = 90;
 /** Quieter than this on average, a machine cannot be told from the hall. */
 const QUIET_DBFS = -70;
 

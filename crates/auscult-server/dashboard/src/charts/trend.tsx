@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import type { Trend, TrendEvent, TrendPoint } from "../api";
-import { exactly, score, toMs } from "../format";
+import { exactly, number, score, toMs } from "../format";
 import { useStore } from "../store";
 import { t } from "../texts";
 import { colour, themeChanges } from "../theme";
@@ -15,6 +15,7 @@ interface Props {
 }
 
 const HEIGHT = 260;
+const FONT = () => getComputedStyle(document.body).fontFamily;
 
 /** The part of the chart in which the machine was in alarm. */
 function alarms(events: TrendEvent[], to: number): [number, number][] {
@@ -45,7 +46,7 @@ function drawBehind(plot: uPlot, { trend, to }: Props, ink: Record<string, strin
 function drawLines(plot: uPlot, { lines }: Props, ink: Record<string, string>): void {
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
-  const line = (value: number | null, text: string, kind: string, dash: number[]) => {
+  const line = (value: number | null, text: string, kind: string, dash: number[], isAbove: boolean) => {
     if (value === null) return;
     const y = plot.valToPos(value, "y", true);
     if (y < bbox.top || y > bbox.top + bbox.height) return;
@@ -58,13 +59,14 @@ function drawLines(plot: uPlot, { lines }: Props, ink: Record<string, string>): 
     ctx.moveTo(bbox.left, y);
     ctx.lineTo(bbox.left + bbox.width, y);
     ctx.stroke();
-    ctx.font = `600 ${12 * scale}px system-ui, sans-serif`;
+    ctx.font = `600 ${12 * scale}px ${FONT()}`;
     ctx.textAlign = "left";
-    ctx.fillText(text, bbox.left + 6 * scale, y - 5 * scale);
+    ctx.textBaseline = isAbove ? "bottom" : "top";
+    ctx.fillText(text, bbox.left + 6 * scale, y + (isAbove ? -4 : 5) * scale);
     ctx.restore();
   };
-  line(lines.alarm, `${t.machine.alarmLine} ${score(lines.alarm)}`, "alarm", [7, 4]);
-  if (lines.alert !== lines.alarm) line(lines.alert, `${t.machine.alertLine} ${score(lines.alert)}`, "alert", [2, 3]);
+  line(lines.alarm, `${t.machine.alarmLine} ${score(lines.alarm)}`, "alarm", [7, 4], true);
+  if (lines.alert !== lines.alarm) line(lines.alert, `${t.machine.alertLine} ${score(lines.alert)}`, "alert", [2, 3], lines.alarm === null || (lines.alert ?? 0) > lines.alarm);
 }
 
 /** A mark at the bottom for every event: a triangle for alarms, a tick for the rest. */
@@ -121,9 +123,9 @@ export function TrendChart(props: Props) {
     const host = box.current;
     if (!host) return undefined;
     const ink = { line: colour("ink"), band: colour("accent"), alarm: colour("alarm"), alert: colour("alert"), quiet: colour("quiet"), rule: colour("rule") };
-    const axis: uPlot.Axis = { stroke: ink.quiet, grid: { stroke: ink.rule, width: 1 }, ticks: { show: false }, font: "12px system-ui, sans-serif" };
+    const axis: uPlot.Axis = { stroke: ink.quiet, grid: { stroke: ink.rule, width: 1 }, ticks: { show: false }, font: `12px ${FONT()}` };
     const made = new uPlot({
-      width: host.clientWidth, height: HEIGHT, padding: [14, 8, 0, 0],
+      width: host.clientWidth, height: HEIGHT, padding: [14, 18, 0, 0],
       legend: { show: false },
       cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 8 } },
       scales: {
@@ -132,7 +134,7 @@ export function TrendChart(props: Props) {
       },
       axes: [
         { ...axis, space: 70, values: [[31536000, "{YYYY}", null, null, null, null, null, null, 1], [2419200, "{MMM}", "\n{YYYY}", null, null, null, null, null, 1], [86400, "{WWW} {D}", "\n{MMM}", null, null, null, null, null, 1], [60, "{HH}:{mm}", "\n{WWW} {D}", null, "\n{WWW} {D}", null, null, null, 1], [1, "{HH}:{mm}:{ss}", null, null, null, null, null, null, 1]] },
-        { ...axis, size: 46, values: (_, ticks) => ticks.map((tick) => score(tick)) },
+        { ...axis, size: 46, values: (_, ticks, __, ___, step) => ticks.map((tick) => number(tick, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)))) },
       ],
       series: [
         {},

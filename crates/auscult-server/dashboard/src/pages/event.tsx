@@ -42,7 +42,7 @@ function Body({ event, reload }: { event: EventDetail; reload: () => void }) {
           <p class="lead">{sentence(event.reason)}</p>
           {event.heard && event.heard !== event.reason && <p>{sentence(event.heard)}</p>}
           {isSound && event.page && <p><a href={event.page} target="_blank" rel="noopener">{t.event.report}</a></p>}
-          {machine.value && maySee(role, "operator") && <Actions machine={machine.value} changed={machine.reload} />}
+          {machine.value && maySee(role, "operator") && <div class="buttons"><Actions machine={machine.value} changed={machine.reload} strong /></div>}
           {role === "viewer" && <p class="hint">{t.onlyOperators}</p>}
         </div>
         <Facts rows={[

@@ -62,8 +62,10 @@ function Hero({ machine, changed }: { machine: MachineDetail; changed: () => voi
         {machine.shelved && <p class="remark">{t.machine.shelvedUntil(when(machine.shelved.until), machine.shelved.reason)}</p>}
         {machine.out_of_service !== null && <p class="remark">{t.machine.serviceReason(machine.out_of_service)}</p>}
         {machine.acknowledged && <p class="remark"><Check />{t.machine.seen}</p>}
-        {event && (machine.state === "alarm" || machine.state === "alert") && <p><a class="button primary" href={toEvent(event.id)}>{t.machine.hear}</a></p>}
-        {maySee(role, "operator") ? <Actions machine={machine} changed={changed} /> : <p class="hint">{t.onlyOperators}</p>}
+        <div class="buttons">
+          {event && (machine.state === "alarm" || machine.state === "alert") && <a class="button primary" href={toEvent(event.id)}>{t.machine.hear}</a>}
+          {maySee(role, "operator") ? <Actions machine={machine} changed={changed} /> : <p class="hint">{t.onlyOperators}</p>}
+        </div>
       </div>
       <Facts rows={[
         machine.how_sure !== "" && [t.machine.howSure, sentence(machine.how_sure)],

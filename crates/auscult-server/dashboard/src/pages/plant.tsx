@@ -79,7 +79,7 @@ function Rest({ machines: rest, alone }: { machines: Machine[]; alone: boolean }
 
 function summary(all: Machine[]): string {
   const counts = STATES.map((state) => [state, all.filter((machine) => machine.state === state).length] as const);
-  const parts = counts.filter(([, count]) => count > 0).map(([state, count]) => `${count} ${t.states[state]}`);
+  const parts = counts.filter(([, count]) => count > 0).map(([state, count]) => t.plant.counts[state](count));
   return t.plant.summary(parts, all.length, all.filter((machine) => !machine.source.alive).length);
 }
 

@@ -76,7 +76,7 @@ function Users() {
         <label>{t.settings.name}<input name="name" required autocomplete="off" /></label>
         <label>{t.settings.role}<select name="role" defaultValue={value?.items.length === 0 ? "administrator" : "viewer"} key={String(value?.items.length === 0)}>{ROLES.map((role) => <option key={role} value={role} selected={role === (value?.items.length === 0 ? "administrator" : "viewer")}>{t.roles[role]}: {t.settings.roleText[role]}</option>)}</select></label>
         <label>{t.settings.password}<input name="password" type="password" required minLength={10} autocomplete="new-password" placeholder={t.settings.passwordHint} /></label>
-        <button type="submit" disabled={busy}>{t.settings.addUser}</button>
+        <button type="submit" class="primary" disabled={busy} aria-label={t.settings.addUser}>{t.settings.add}</button>
       </form>
       {removing !== null && <Confirm title={t.settings.removeUser(removing)} close={() => remove(null)} act={async () => { await write("DELETE", `/users/${encodeURIComponent(removing)}`); await after(); }} />}
       {changing !== null && <Password name={changing} close={() => change(null)} />}
@@ -137,7 +137,7 @@ function Tokens() {
         <label>{t.settings.name}<input name="name" required autocomplete="off" /></label>
         <fieldset class="scopes"><legend>{t.settings.scopes}</legend>{SCOPES.map((scope) => <label key={scope} title={t.settings.scopeText[scope]}><input type="checkbox" name="scope" value={scope} defaultChecked={scope === "read"} />{scope}<small>{t.settings.scopeText[scope]}</small></label>)}</fieldset>
         <label>{t.settings.expires}<input name="days" type="number" min={1} max={3650} /></label>
-        <button type="submit" disabled={busy}>{t.settings.addToken}</button>
+        <button type="submit" class="primary" disabled={busy} aria-label={t.settings.addToken}>{t.settings.add}</button>
       </form>
       {revoking && <Confirm title={t.settings.revokeAsk(revoking.name)} close={() => revoke(null)} act={async () => { await write("DELETE", `/tokens/${encodeURIComponent(revoking.id ?? revoking.name)}`); reload(); }} />}
     </Card>

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { type System, base } from "../api";
-import { bytes, exactly, sentence, span } from "../format";
+import { bytes, exactly, span, toMs } from "../format";
 import { Card, Facts, Failure, Segments, useLoaded, useTitle } from "../parts/basics";
 import { t } from "../texts";
 
@@ -29,7 +29,7 @@ export function SystemPage() {
           {value.queues.length === 0 ? <p class="empty-line">{t.system.queuesNone}</p> : <Facts rows={value.queues.map((queue) => [queue.name, t.system.waiting(queue.waiting)])} />}
         </Card>
         <Card title={t.system.sinks}>
-          {value.sinks.length === 0 ? <p class="empty-line">{t.system.sinksNone}</p> : <Facts rows={value.sinks.map((sink) => [sink.name, sink.last_problem ? <span class="bad">{sentence(sink.last_problem)} ({t.system.waiting(sink.waiting)})</span> : sink.waiting === 0 ? t.system.delivers : t.system.waiting(sink.waiting)])} />}
+          {value.sinks.length === 0 ? <p class="empty-line">{t.system.sinksNone}</p> : <Facts rows={value.sinks.map((sink) => [sink.name, sink.last_problem ? <span class="bad">{sink.last_problem} ({t.system.waiting(sink.waiting)})</span> : sink.waiting === 0 ? t.system.delivers : t.system.waiting(sink.waiting)])} />}
         </Card>
       </div>
       <Log log={value.log} />
@@ -54,7 +54,7 @@ function Log({ log }: { log: System["log"] }) {
     <Card title={t.system.log} aside={levels.length > 1 ? <Segments label={t.system.logFilter} value={level} choose={choose} options={[["", t.system.logAll], ...levels.map((each) => [each, each] as [string, string])]} /> : undefined}>
       {shown.length === 0 ? <p class="empty-line">{t.system.logNone}</p> : (
         <ol class="log" tabIndex={0} aria-label={t.system.log}>
-          {[...shown].reverse().map((line, index) => <li key={index} class={`level-${line.level.toLowerCase()}`}><time>{exactly(line.time)}</time><b>{line.level.toLowerCase()}</b><span>{line.text}</span></li>)}
+          {[...shown].sort((a, b) => toMs(b.time) - toMs(a.time)).map((line, index) => <li key={index} class={`level-${line.level.toLowerCase()}`}><time>{exactly(line.time)}</time><b>{line.level.toLowerCase()}</b><span>{line.text}</span></li>)}
         </ol>
       )}
     </Card>

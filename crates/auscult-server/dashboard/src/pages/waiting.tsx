@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { type Change, type Waiting, getAll, paths, write } from "../api";
 import { exactly, score, sentence } from "../format";
 import { Card, Dialog, Failure, Moment, useAction, useTitle } from "../parts/basics";
+import { Compare } from "../parts/compare";
 import { Pause, Play } from "../parts/icons";
 import { toMachine, useAddress } from "../router";
 import { say, session, useStore } from "../store";
@@ -38,6 +39,7 @@ function MachineClips({ name, clips, decided }: { name: string; clips: Waiting[]
   const role = useStore(session)?.user?.role;
   const [chosen, choose] = useState<Set<number>>(new Set());
   const [change, setChange] = useState<Change | null>(null);
+  const [seen, see] = useState<number | null>(null);
   const [run, busy] = useAction();
   const steps = clips.map((clip) => clip.step).filter((step) => chosen.has(step));
   const at = `${paths.machine(name)}/waiting`;
@@ -68,9 +70,13 @@ function MachineClips({ name, clips, decided }: { name: string; clips: Waiting[]
       <ul class="clips">
         {clips.map((clip) => (
           <li key={clip.step}>
-            {maySee(role, "operator") && <input type="checkbox" checked={chosen.has(clip.step)} aria-label={t.waiting.choose(exactly(clip.time))} onChange={() => toggle(clip.step)} />}
-            <Listen machine={name} clip={clip} />
-            <span class="clip-text"><Moment time={clip.time} /><span>{sentence(clip.reason)}</span></span>
+            <div class="clip-line">
+              {maySee(role, "operator") && <input type="checkbox" checked={chosen.has(clip.step)} aria-label={t.waiting.choose(exactly(clip.time))} onChange={() => toggle(clip.step)} />}
+              <Listen machine={name} clip={clip} />
+              <span class="clip-text"><Moment time={clip.time} /><span>{sentence(clip.reason)}</span></span>
+              <button type="button" class="quiet" aria-expanded={seen === clip.step} onClick={() => see(seen === clip.step ? null : clip.step)}>{t.waiting.see}</button>
+            </div>
+            {seen === clip.step && <Compare machine={name} step={clip.step} hasSound={clip.has_sound !== false} />}
           </li>
         ))}
       </ul>

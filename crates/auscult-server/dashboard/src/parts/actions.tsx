@@ -6,7 +6,11 @@ import { say } from "../store";
 import { t } from "../texts";
 import { Confirm, Dialog, useAction } from "./basics";
 
-export function Actions({ machine, changed }: { machine: Machine; changed: () => void }) {
+export function Actions({ machine, changed, strong = false }: {
+  machine: Machine; changed: () => void;
+  /** Whether the first of them is what the page is for. */
+  strong?: boolean;
+}) {
   const [asking, ask] = useState<"shelve" | "service" | "baseline" | null>(null);
   const [run, busy] = useAction();
   const act = (what: string, body: unknown = {}) => run(async () => {
@@ -18,8 +22,8 @@ export function Actions({ machine, changed }: { machine: Machine; changed: () =>
   const close = () => ask(null);
   const isRaised = machine.state === "alarm" || machine.state === "alert";
   return (
-    <div class="buttons" role="group" aria-label={t.actions.title}>
-      {isRaised && !machine.acknowledged && <button type="button" class="primary" disabled={busy} onClick={() => act("acknowledge")}>{t.actions.acknowledge}</button>}
+    <div class="buttons tight" role="group" aria-label={t.actions.title}>
+      {isRaised && !machine.acknowledged && <button type="button" class={strong ? "primary" : ""} disabled={busy} onClick={() => act("acknowledge")}>{t.actions.acknowledge}</button>}
       {machine.drift && <button type="button" class={isRaised ? "" : "primary"} disabled={busy} onClick={() => act("accept-drift")}>{t.actions.acceptDrift}</button>}
       {machine.shelved
         ? <button type="button" disabled={busy} onClick={() => act("unshelve")}>{t.actions.unshelve}</button>
