@@ -6,17 +6,28 @@ import { hertz, number, signed } from "../format";
 import { t } from "../texts";
 import { PALETTE } from "./colours";
 
-/** Where a frequency stands between the bottom (0) and the top (1) of bins with these edges. */
+/** As the ear hears it: low tones get more room than high ones, however the bins are spaced. */
+const mel = (frequency: number) => Math.log1p(Math.max(0, frequency) / 700);
+
+/** Where a frequency stands between the bottom (0) and the top (1) of a picture with these edges. */
 export function heightOf(frequency: number, edges: number[]): number {
-  const last = edges.length - 1;
-  if (frequency <= edges[0]!) return 0;
-  if (frequency >= edges[last]!) return 1;
-  let bin = 0;
-  while (edges[bin + 1]! < frequency) bin += 1;
-  return (bin + (frequency - edges[bin]!) / (edges[bin + 1]! - edges[bin]!)) / last;
+  const [low, high] = [mel(edges[0]!), mel(edges[edges.length - 1]!)];
+  return Math.max(0, Math.min(1, (mel(frequency) - low) / (high - low)));
 }
 
-const LABELS = [50, 100, 200, 500, 1000, 2000, 4000, 8000, 16000];
+/** The bin of every row of the picture, from the top. */
+function rowBins(edges: number[], rows: number): number[] {
+  const [low, high] = [mel(edges[0]!), mel(edges[edges.length - 1]!)];
+  let bin = edges.length - 2;
+  return Array.from({ length: rows }, (_, row) => {
+    const frequency = 700 * Math.expm1(low + (high - low) * (1 - (row + 0.5) / rows));
+    while (bin > 0 && edges[bin]! > frequency) bin -= 1;
+    return bin;
+  });
+}
+
+const LABELS = [100, 500, 1000, 2000, 4000, 8000, 16000, 32000];
+const ROWS = 200;
 
 /** Frequencies to write beside the picture: those in it that do not overlap. */
 function labels(edges: number[]): [number, number][] {
@@ -35,16 +46,17 @@ function paint(canvas: HTMLCanvasElement, picture: Picture, low: number, high: n
   const { frames, bins } = picture;
   const bytes = Uint8Array.from(atob(picture.data), (char) => char.charCodeAt(0));
   canvas.width = frames;
-  canvas.height = bins;
+  canvas.height = ROWS;
   const context = canvas.getContext("2d");
   if (!context) return;
-  const image = context.createImageData(frames, bins);
+  const image = context.createImageData(frames, ROWS);
   const step = (picture.high_db - picture.low_db) / 255;
+  const rows = rowBins(picture.hertz, ROWS);
   for (let frame = 0; frame < frames; frame += 1) {
-    for (let bin = 0; bin < bins; bin += 1) {
+    for (const [row, bin] of rows.entries()) {
       const decibels = picture.low_db + bytes[frame * bins + bin]! * step;
       const shade = Math.max(0, Math.min(255, Math.round(((decibels - low) / (high - low || 1)) * 255)));
-      const place = ((bins - 1 - bin) * frames + frame) * 4;
+      const place = (row * frames + frame) * 4;
       image.data.set(PALETTE.subarray(shade * 3, shade * 3 + 3), place);
       image.data[place + 3] = 255;
     }

@@ -53,13 +53,14 @@ export function PlantPage() {
         <p class="found" role="status">{t.plant.found(found.length, all.length)} <button type="button" class="link" onClick={() => { setQuery("state", ""); setQuery("search", ""); }}>{t.plant.clear}</button></p>
       )}
       {found.length === 0 && <p class="empty-line">{t.plant.noneFound}</p>}
-      {attention.length > 0 && <section aria-label={t.plant.attention}><h2 class="group">{t.plant.attention}</h2><ul class="rows">{attention.map((machine) => <Row key={machine.name} machine={machine} />)}</ul></section>}
-      {rest.length > 0 && <Rest machines={rest} alone={attention.length === 0} />}
+      <Group title={t.plant.attention} machines={attention} list="rows" />
+      <Group title={t.plant.watched} machines={rest} list="tiles" isAlone={attention.length === 0} />
     </div>
   );
 }
 
-function Rest({ machines: rest, alone }: { machines: Machine[]; alone: boolean }) {
+/** A part of the machines; more of them are drawn while scrolling. */
+function Group({ title, machines: all, list, isAlone = false }: { title: string; machines: Machine[]; list: "rows" | "tiles"; isAlone?: boolean }) {
   const [most, raise] = useState(PORTION);
   const end = useRef<IntersectionObserver | null>(null);
   const watch = (element: HTMLElement | null) => {
@@ -68,11 +69,13 @@ function Rest({ machines: rest, alone }: { machines: Machine[]; alone: boolean }
     end.current = new IntersectionObserver(([entry]) => { if (entry?.isIntersecting) raise((before) => before + PORTION); }, { rootMargin: "1200px" });
     end.current.observe(element);
   };
+  if (all.length === 0) return null;
+  const Item = list === "rows" ? Row : Tile;
   return (
-    <section aria-label={t.plant.watched}>
-      {!alone && <h2 class="group">{t.plant.watched}</h2>}
-      <ul class="tiles">{rest.slice(0, most).map((machine) => <Tile key={machine.name} machine={machine} />)}</ul>
-      {rest.length > most && <p class="empty-line" ref={watch}><button type="button" onClick={() => raise(most + PORTION)}>{t.more}</button></p>}
+    <section aria-label={title}>
+      {!isAlone && <h2 class="group">{title}</h2>}
+      <ul class={list}>{all.slice(0, most).map((machine) => <Item key={machine.name} machine={machine} />)}</ul>
+      {all.length > most && <p class="empty-line" ref={watch}><button type="button" onClick={() => raise(most + PORTION)}>{t.more}</button></p>}
     </section>
   );
 }
