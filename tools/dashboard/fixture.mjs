@@ -96,7 +96,7 @@ const tokens = [{ id: "t1", name: "edge box 2", scopes: ["push"], expires: hours
 
 const list = (items) => ({ items, next: null });
 const detail = (m) => ({
-  ...m, spec: { source: { kind: m.source.kind }, channel: 1, preset: "best", keep: "alarms", rule: "3 of 5 clips", alarms: "1 alarm per month", removable: true },
+  ...m, spec: { source: "tcp 127.0.0.1:7007", channel: 1, preset: "best", keep: "alarms", rule: "3 of 5 clips", alarms: "1 alarm per month", removable: true },
   promise: { text: "at most one false alarm a month", holds: m.state === "learning" ? null : true },
   what_to_do: m.state === "alarm" ? "Listen to both clips. If the machine is being worked on, shelve it; if it was repaired, start a new baseline" : "Nothing",
   how_sure: m.model ? "None of 1,212 normal clips from 41 visits was this far away" : "", lines: { alert: 2.8, alarm: m.model?.threshold ?? null },

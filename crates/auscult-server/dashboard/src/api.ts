@@ -48,7 +48,7 @@ export interface Machine {
 
 export interface MachineDetail extends Machine {
   spec: {
-    source: unknown; channel: number; preset: string; keep: string; rule: string | null; alarms: string | null;
+    source: string; channel: number; preset: string; keep: string; rule: string | null; alarms: string | null;
     removable?: boolean;
   };
   promise: { text: string; holds: boolean | null };

@@ -127,7 +127,7 @@ export const t = {
     allEvents: "All events of this machine",
     model: "What it is judged by",
     noModel: "There is no model yet: the machine is being learnt.",
-    modelFacts: { version: "Version", references: "Normal clips in memory", threshold: "Anomalous above", rule: "Alarm rule", budget: "Alarm budget", preset: "Preset", channel: "Channel", keep: "Sound kept", clips: "Clips heard" },
+    modelFacts: { source: "Source", version: "Version", references: "Normal clips in memory", threshold: "Anomalous above", rule: "Alarm rule", budget: "Alarm budget", preset: "Preset", channel: "Channel", keep: "Sound kept", clips: "Clips heard" },
     noBudget: "none; the rule decides alone",
     changeBudget: "Alarm budget …",
     versions: "Earlier models",

@@ -120,6 +120,7 @@ function ModelCard({ machine, changed }: { machine: MachineDetail; changed: () =
         ]} />
         <Facts rows={[
           [t.machine.promise, <>{sentence(machine.promise.text)} <Holds holds={machine.promise.holds} /></>],
+          [facts.source, spec.source],
           [facts.preset, spec.preset],
           [facts.channel, `${spec.channel}`],
           [facts.keep, spec.keep],

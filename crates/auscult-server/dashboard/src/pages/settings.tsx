@@ -30,8 +30,8 @@ export function SettingsPage() {
       <header class="page-head"><div><h1>{t.settings.title}</h1></div></header>
       <div class="columns">
         <Card title={t.settings.account}>
-          <p>{now?.needs_login ? t.settings.loggedIn(now.user?.name ?? "", t.roles[now.user?.role ?? "viewer"]) : t.settings.local}</p>
-          {now?.needs_login && <div class="buttons"><button type="button" disabled={busy} onClick={logout}>{t.settings.logout}</button></div>}
+          <p>{now?.user && now.csrf !== null ? t.settings.loggedIn(now.user.name, t.roles[now.user.role]) : t.settings.local}</p>
+          {now?.csrf != null && <div class="buttons"><button type="button" disabled={busy} onClick={logout}>{t.settings.logout}</button></div>}
         </Card>
         <Card title={t.settings.appearance}>
           <Segments label={t.settings.appearance} value={look} choose={(value) => { chooseTheme(value); setLook(value); }}
