@@ -25,9 +25,8 @@ export function DifferenceChart({ edges, decibels, bands }: { edges: number[]; d
   const words = strongest.map((bar) => t.event.band(hertz(bar.low), hertz(bar.high), signed(bar.decibels, 1))).join(", ");
   return (
     <figure class="difference">
+      <p class="axis" aria-hidden="true">+{number(most, 0)} dB {t.event.louder}</p>
       <div class="bars" role="img" aria-label={t.event.differenceSentence(words)}>
-        <span class="axis top">+{number(most, 0)} dB {t.event.louder}</span>
-        <span class="axis bottom">{number(-most, 0)} dB {t.event.quieter}</span>
         {all.map((bar) => (
           <span class="slot" key={bar.low} title={t.event.band(hertz(bar.low), hertz(bar.high), signed(bar.decibels, 1))}>
             <span class={`bar ${bar.decibels < 0 ? "down" : "up"} ${bar.isMarked ? "marked" : ""}`}
@@ -35,6 +34,7 @@ export function DifferenceChart({ edges, decibels, bands }: { edges: number[]; d
           </span>
         ))}
       </div>
+      <p class="axis" aria-hidden="true">{number(-most, 0)} dB {t.event.quieter}</p>
       <div class="bar-labels" aria-hidden="true">
         {all.map((bar, index) => <span key={bar.low}>{index % Math.ceil(all.length / 7) === 0 ? hertz(bar.low) : ""}</span>)}
       </div>
