@@ -129,6 +129,7 @@ function answer(method, url, body) {
     case "GET machines": return list([...machines].sort((a, b) => a.severity - b.severity));
     case "POST machines": { const made = machine(body.name, "learning", 0, { trend: [], model: null, score: null, clips: 0, source: { kind: body.source.kind, alive: true, problem: null }, learning: { visits: 0, visits_wanted: 5, clips: 0, clips_wanted: 100, rejected: 0, text: "5 visits and 100 clips are missing" } }); machines.push(made); return made; }
     case "GET machines/M": return m ? detail(m) : [404, `There is no machine "${parts[1]}". GET /api/v1/machines lists them.`];
+    case "GET machines/M/clips": return list([111, 110, 109, 108, 107, 106].map(clip));
     case "GET machines/M/trend": return trendOf(parts[1], query);
     case "GET machines/M/models": return list([1, 2, 3].map((v) => ({ version: v, operating_state: null, hash: "a", origin: v === 1 ? "learned" : "accepted", note: "", threshold: 2.98 + v * 0.04, references: 1200 + v * 4, visits: 41, valid_from: hours(1000 - v * 200), valid_to: v === 3 ? null : hours(800 - v * 200) })));
     case "GET machines/M/clips/N/spectrogram": return spectrogram();

@@ -162,6 +162,7 @@ let onLogin: () => void = () => {};
 
 /** Called whenever the server wants a login. */
 export function whenLoginIsNeeded(act: () => void): void { onLogin = act; }
+export const loginIsNeeded = (): void => onLogin();
 
 async function reach(address: string, init: RequestInit): Promise<Response> {
   try {

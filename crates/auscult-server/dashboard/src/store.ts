@@ -31,6 +31,8 @@ export const session = new Store<Session | null>(null);
 /** `null` until they are known. */
 export const machines = new Store<Machine[] | null>(null);
 export const connection = new Store<{ lost: boolean; at: number }>({ lost: false, at: Date.now() });
+/** Counts how often the service was back; whatever is shown is asked for again. */
+export const returns = new Store(0);
 /** The last event that arrived. */
 export const news = new Store<Event | null>(null);
 export const notice = new Store<{ text: string; bad: boolean; undo?: () => void } | null>(null);
@@ -96,7 +98,7 @@ export function follow(): void {
       }
       connection.set({ lost: false, at: Date.now() });
       // What happened meanwhile may be more than the stream keeps.
-      if (!isFirst) void loadSession().then(loadMachines).catch(() => {});
+      if (!isFirst) void loadSession().then(loadMachines).then(() => returns.set(returns.value + 1)).catch(() => {});
       isFirst = false;
     },
   });

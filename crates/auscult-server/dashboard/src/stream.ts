@@ -1,6 +1,6 @@
 // Server-sent events, read with fetch: they go on where they stopped, and a login that ended is noticed.
 
-import { base } from "./api";
+import { base, loginIsNeeded } from "./api";
 
 export interface Reader {
   /** An event of the stream: its name and its data. */
@@ -27,6 +27,12 @@ export function open(path: string, reader: Reader): () => void {
       const headers: Record<string, string> = { Accept: "text/event-stream" };
       if (last !== "") headers["Last-Event-ID"] = last;
       const answer = await fetch(base + path, { headers, credentials: "same-origin", cache: "no-store", signal: mine.signal });
+      if (answer.status === 401) {
+        // It does not help to try again without logging in.
+        ended = true;
+        loginIsNeeded();
+        return;
+      }
       if (!answer.ok || !answer.body) throw new Error(String(answer.status));
       failures = 0;
       reader.connected?.(true);

@@ -141,6 +141,10 @@ export const t = {
     week: "Week's report",
     compare: "Compare with normal",
     hear: "Hear the difference",
+    clips: "Last clips",
+    clipsText: "Every clip with its verdict; those whose sound was kept can be seen and heard.",
+    showClips: "Show",
+    refresh: "Show newer ones",
     live: "Live",
   },
 
@@ -295,7 +299,7 @@ export const t = {
     histogramSentence: (count: number, above: number, line: string | null) =>
       line === null ? `${plural(count, "left-out score")}; no threshold yet.` : `${plural(count, "left-out score")}, ${above} of them above the threshold ${line}.`,
     noScores: "There are no left-out scores yet: they come with learning.",
-    rule: (rule: string) => `Alarm after ${rule} anomalous clips.`,
+    rule: (rule: string) => `Alarm when ${rule} clips are anomalous.`,
     possible: "This can be promised",
     impossible: "This cannot be promised yet",
     set: "Use this budget",

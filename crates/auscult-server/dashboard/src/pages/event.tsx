@@ -1,10 +1,11 @@
 // One event: what was heard, beside the closest normal clip, and what people say about it.
 
 import { useState } from "preact/hooks";
-import { type Clip, type EventDetail, type Feedback, type List, type MachineDetail, paths } from "../api";
-import { exactly, probability, score, sentence, when } from "../format";
+import { type EventDetail, type Feedback, type List, type MachineDetail, paths } from "../api";
+import { exactly, probability, score, sentence } from "../format";
 import { Actions } from "../parts/actions";
 import { Card, Facts, Failure, Moment, useLoaded, useTitle } from "../parts/basics";
+import { ClipTable } from "../parts/clip-table";
 import { Compare } from "../parts/compare";
 import { FeedbackForm } from "../parts/feedback";
 import { StateBadge } from "../parts/lamp";
@@ -65,7 +66,7 @@ function Body({ event, reload }: { event: EventDetail; reload: () => void }) {
             <Card title={t.feedback.title}>
               <FeedbackForm machine={event.machine} step={step} before={said} kept={() => { answers.reload(); reload(); }} may={maySee(role, "operator")} />
             </Card>
-            <Card title={t.event.around}><Around clips={event.around} shown={step} own={event.clips} choose={choose} /></Card>
+            <Card title={t.event.around}><ClipTable clips={event.around} shown={step} own={event.clips} choose={choose} /></Card>
           </div>
         </>
       )}
@@ -74,23 +75,3 @@ function Body({ event, reload }: { event: EventDetail; reload: () => void }) {
 }
 
 const headline = (event: EventDetail): string => (event.kind === "state" ? t.states[event.to] : t.event.kinds[event.kind] ?? event.kind);
-
-function Around({ clips, shown, own, choose }: { clips: Clip[]; shown: number; own: number[]; choose: (step: number) => void }) {
-  const columns = t.event.clipColumns;
-  return (
-    <>
-      <p class="hint">{t.event.aroundHint}</p>
-      <div class="scroll"><table class="around">
-        <thead><tr><th scope="col">{columns.time}</th><th scope="col">{columns.verdict}</th><th scope="col">{columns.score}</th><th scope="col">{columns.sound}</th></tr></thead>
-        <tbody>{clips.map((clip) => (
-          <tr key={clip.step} class={clip.step === shown ? "chosen" : ""}>
-            <td><button type="button" class="link" aria-pressed={clip.step === shown} onClick={() => choose(clip.step)} title={exactly(clip.time)}>{when(clip.time)}</button></td>
-            <td class={`verdict-${clip.verdict}`}>{own.includes(clip.step) ? <strong>{clip.verdict}</strong> : clip.verdict}</td>
-            <td>{score(clip.score)}</td>
-            <td>{clip.has_sound ? t.event.kept : "–"}</td>
-          </tr>
-        ))}</tbody>
-      </table></div>
-    </>
-  );
-}

@@ -10,6 +10,7 @@ import { BudgetControl } from "../parts/budget";
 import { EventList } from "../parts/event-list";
 import { Check } from "../parts/icons";
 import { StateBadge } from "../parts/lamp";
+import { LastClips } from "../parts/last-clips";
 import { Learning } from "../parts/learning";
 import { TrendPanel } from "../parts/trend-panel";
 import { go, toEvent } from "../router";
@@ -36,6 +37,7 @@ export function MachinePage({ name }: { name: string }) {
         <Card title={t.live.title}><Live name={name} /></Card>
         <RecentEvents name={name} />
       </div>
+      <LastClips name={name} />
       <ModelCard machine={machine} changed={reload} />
     </div>
   );
@@ -128,7 +130,7 @@ function ModelCard({ machine, changed }: { machine: MachineDetail; changed: () =
         ]} />
       </div>
       <Versions machine={machine} changed={changed} may={maySee(role, "operator")} />
-      {asking === "budget" && <Dialog title={t.add.steps[2]!} close={() => ask(null)}><BudgetControl machine={machine.name} may={maySee(role, "administrator")} changed={() => { ask(null); changed(); }} /><div class="buttons"><button type="button" onClick={() => ask(null)}>{t.close}</button></div></Dialog>}
+      {asking === "budget" && <Dialog title={t.add.steps[2]!} close={() => ask(null)}><BudgetControl machine={machine.name} may={maySee(role, "administrator")} strong changed={() => { ask(null); changed(); }}><button type="button" onClick={() => ask(null)}>{t.close}</button></BudgetControl></Dialog>}
       {asking === "remove" && <Confirm title={t.machine.remove.replace(" …", "")} text={t.machine.removeAsk(machine.name)} act={remove} close={() => ask(null)} />}
     </Card>
   );

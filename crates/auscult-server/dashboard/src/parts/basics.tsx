@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import { Problem, type Time, get } from "../api";
 import { exactly, iso, toMs, when } from "../format";
-import { say } from "../store";
+import { returns, say, useStore } from "../store";
 import { t } from "../texts";
 
 /** A moment, with the exact one on hover and for programs. */
@@ -80,6 +80,7 @@ export interface Loaded<T> { value: T | null; error: Error | null; reload: () =>
 export function useLoaded<T>(path: string | null, again: unknown = 0): Loaded<T> {
   const [state, set] = useState<{ path: string | null; value: T | null; error: Error | null }>({ path, value: null, error: null });
   const [count, recount] = useState(0);
+  const back = useStore(returns);
   useEffect(() => {
     if (path === null) return undefined;
     const abort = new AbortController();
@@ -92,7 +93,7 @@ export function useLoaded<T>(path: string | null, again: unknown = 0): Loaded<T>
       },
     );
     return () => abort.abort();
-  }, [path, again, count]);
+  }, [path, again, count, back]);
   const reload = useCallback(() => recount((before) => before + 1), []);
   return { value: state.value, error: state.error, reload };
 }

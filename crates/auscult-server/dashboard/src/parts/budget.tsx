@@ -1,5 +1,6 @@
 // One slider: how many false alarms are acceptable, and what follows from it.
 
+import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { type Budget, paths, write } from "../api";
 import { Histogram } from "../charts/histogram";
@@ -10,7 +11,9 @@ import { useAction, useLoaded } from "./basics";
 
 const STEPS = t.add.budgets;
 
-export function BudgetControl({ machine, may, changed, again }: { machine: string; may: boolean; changed?: () => void; again?: unknown }) {
+export function BudgetControl({ machine, may, changed, again, strong = false, children }: {
+  machine: string; may: boolean; changed?: () => void; again?: unknown; strong?: boolean; children?: ComponentChildren;
+}) {
   const [index, setIndex] = useState(2);
   const [asked, ask] = useState(index);
   useEffect(() => {
@@ -37,7 +40,7 @@ export function BudgetControl({ machine, may, changed, again }: { machine: strin
           <p class={`verdict ${value.possible ? "good" : "bad"}`} role="status"><strong>{value.possible ? t.add.possible : t.add.impossible}.</strong> {sentence(value.text)} {value.rule && t.add.rule(value.rule)}</p>
           <h3>{t.add.histogram}</h3>
           <Histogram scores={value.scores} threshold={value.threshold} />
-          {may && <div class="buttons"><button type="button" disabled={busy} onClick={set}>{t.add.set}</button></div>}
+          {may && <div class="buttons"><button type="button" class={strong ? "primary" : ""} disabled={busy} onClick={set}>{t.add.set}</button>{children}</div>}
         </>
       )}
     </div>
