@@ -98,7 +98,7 @@ export function App() {
             ))}
           </nav>
         )}
-        <p class="where">{now?.site}{now?.user && now.csrf !== null && <> · {now.user.name}</>}{now?.demo && <span class="demo" title={t.demo}>demo</span>}</p>
+        <p class="where">{now?.site}{now?.user && now.csrf !== null && <> · {now.user.name}</>}{now?.demo && <span class="demo" title={t.demo}>{t.demoShort}</span>}</p>
       </header>
       <Banner />
       <main id="main" ref={main} tabIndex={-1}>

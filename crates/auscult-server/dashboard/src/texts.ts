@@ -11,6 +11,7 @@ export const t = {
   pages: { plant: "Plant", waiting: "Waiting list", history: "History", system: "System", settings: "Settings", add: "Add a machine", login: "Log in", navigation: "Pages" },
   shortPages: { plant: "Plant", waiting: "Waiting", history: "History", system: "System", settings: "Settings" },
   demo: "demonstration, a day in eight seconds",
+  demoShort: "demo",
   lost: "Connection lost, trying again. What you see is from",
   lostNever: "The service does not answer, trying again.",
   back: "Connected again.",
