@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The pages of the service (crates/auscult-server/dashboard).
 #
-#   tools/dashboard.sh build     types, then the bundle in dist/, which is committed
-#   tools/dashboard.sh check     types, and whether dist/ is what the sources give
+#   tools/dashboard.sh build     types and format, then the bundle in dist/, which is committed
+#   tools/dashboard.sh check     types, format, and whether dist/ is what the sources give
 #   tools/dashboard.sh test      the pages in a real browser, against the real program (built if it is missing)
 #   tools/dashboard.sh fixture   invented data on 127.0.0.1:8099, for work on the looks
 #
@@ -25,6 +25,7 @@ tools_of_pages() {
     need node
     [ -d "$pages/node_modules/esbuild" ] || npm ci --prefix "$pages" --no-audit --no-fund --loglevel=error
     "$pages/node_modules/.bin/tsc" --noEmit -p "$pages"
+    (cd "$pages" && node_modules/.bin/prettier --config .prettierrc.json --log-level warn "--$1" src build.mjs ../../../tools/dashboard/*.mjs)
 }
 
 tools_of_tests() {
@@ -36,11 +37,11 @@ tools_of_tests() {
 
 case "${1:-}" in
 build)
-    tools_of_pages
+    tools_of_pages write
     node "$pages/build.mjs"
     ;;
 check)
-    tools_of_pages
+    tools_of_pages check
     fresh="$(mktemp -d)"
     trap 'rm -rf "$fresh"' EXIT
     node "$pages/build.mjs" "$fresh"

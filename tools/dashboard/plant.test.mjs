@@ -31,7 +31,10 @@ const listenIn = () => {
   AudioNode.prototype.connect = function (to, ...rest) {
     if (!(to instanceof AudioDestinationNode)) return connect.call(this, to, ...rest);
     if (analyser === null) {
-      analyser = new AnalyserNode(this.context, { fftSize: 8192, smoothingTimeConstant: 0 });
+      analyser = new AnalyserNode(this.context, {
+        fftSize: 8192,
+        smoothingTimeConstant: 0,
+      });
       connect.call(analyser, to);
     }
     return connect.call(this, analyser, ...rest);
@@ -43,7 +46,9 @@ const listenIn = () => {
     await new Promise((resume) => setTimeout(resume, 400));
     for (let turn = 0; turn < 12; turn += 1) {
       analyser.getFloatFrequencyData(levels);
-      levels.forEach((level, bin) => { if (bin * width >= low && bin * width <= high) power += 10 ** (level / 10); });
+      levels.forEach((level, bin) => {
+        if (bin * width >= low && bin * width <= high) power += 10 ** (level / 10);
+      });
       await new Promise((resume) => setTimeout(resume, 120));
     }
     return 10 * Math.log10(power);
@@ -75,13 +80,20 @@ describe("the demonstration plant", () => {
     let bytes = 0;
     const session = await cold.context.newCDPSession(cold.page);
     await session.send("Network.enable");
-    session.on("Network.loadingFinished", ({ encodedDataLength }) => { bytes += encodedDataLength; });
+    session.on("Network.loadingFinished", ({ encodedDataLength }) => {
+      bytes += encodedDataLength;
+    });
     await cold.page.goto(service.base);
     await cold.page.waitForSelector(".row, .tile");
     const ready = await cold.page.evaluate(() => performance.now());
     assert.ok(ready < INTERACTIVE_MS, `usable after ${Math.round(ready)} ms`);
     assert.ok(bytes > 20_000 && bytes < FIRST_PAGE_BYTES, `${bytes} bytes`);
-    const outside = await cold.page.evaluate(() => performance.getEntriesByType("resource").map((entry) => entry.name).filter((name) => !name.startsWith(location.origin)));
+    const outside = await cold.page.evaluate(() =>
+      performance
+        .getEntriesByType("resource")
+        .map((entry) => entry.name)
+        .filter((name) => !name.startsWith(location.origin)),
+    );
     assert.deepEqual(outside, [], "nothing comes from elsewhere");
     await cold.context.close();
   });
@@ -97,13 +109,19 @@ describe("the demonstration plant", () => {
     await page.getByRole("heading", { name: "fan-1 is being learnt" }).waitFor();
     const clips = async () => Number(/(\d+) of \d+ clip/.exec(await page.locator(".learning").innerText())?.[1]);
     const first = await clips();
-    await page.waitForFunction((before) => Number(/(\d+) of \d+ clip/.exec(document.querySelector(".learning")?.textContent ?? "")?.[1]) > before, first);
+    await page.waitForFunction(
+      (before) =>
+        Number(/(\d+) of \d+ clip/.exec(document.querySelector(".learning")?.textContent ?? "")?.[1]) > before,
+      first,
+    );
     await shoot(page, "learning-light");
   });
 
   test("live sound arrives", async () => {
     await page.getByRole("meter", { name: "Level" }).waitFor();
-    await page.waitForFunction(() => /dBFS, peak/.test(document.querySelector("[role=meter]")?.getAttribute("aria-valuetext") ?? ""));
+    await page.waitForFunction(() =>
+      /dBFS, peak/.test(document.querySelector("[role=meter]")?.getAttribute("aria-valuetext") ?? ""),
+    );
   });
 
   test("a machine is added: source, listening, alarm budget", async () => {
@@ -111,7 +129,11 @@ describe("the demonstration plant", () => {
     await page.getByRole("link", { name: "Add a machine" }).click();
     await page.getByLabel("Name of the machine").fill("pump 9");
     await page.getByRole("button", { name: "Add and listen" }).click();
-    assert.equal(await page.getByLabel("Name of the machine").evaluate((input) => input.validity.patternMismatch), true, "a name with a space is refused");
+    assert.equal(
+      await page.getByLabel("Name of the machine").evaluate((input) => input.validity.patternMismatch),
+      true,
+      "a name with a space is refused",
+    );
     await page.getByLabel("Name of the machine").fill("pump-9");
     await shoot(page, "add-light");
     await page.getByRole("button", { name: "Add and listen" }).click();
@@ -119,12 +141,23 @@ describe("the demonstration plant", () => {
     await page.getByText("What is still missing").waitFor();
     for (let sequence = 1; sequence <= 6; sequence += 1) {
       const sent = await fetch(`${service.base}/api/v1/sources/pump-9/audio`, {
-        method: "POST", headers: { "Content-Type": "audio/wav", "X-Auscult-Sequence": String(sequence) }, body: wav(10, sequence),
+        method: "POST",
+        headers: {
+          "Content-Type": "audio/wav",
+          "X-Auscult-Sequence": String(sequence),
+        },
+        body: wav(10, sequence),
       });
       assert.equal(sent.status, 202, await sent.text());
     }
-    await page.waitForFunction(() => /dBFS, peak/.test(document.querySelector("[role=meter]")?.getAttribute("aria-valuetext") ?? ""));
-    await page.waitForFunction(() => Number(/(\d+) of \d+ clip/.exec(document.querySelector(".learning")?.textContent ?? "")?.[1]) >= 1, null, { timeout: 60_000 });
+    await page.waitForFunction(() =>
+      /dBFS, peak/.test(document.querySelector("[role=meter]")?.getAttribute("aria-valuetext") ?? ""),
+    );
+    await page.waitForFunction(
+      () => Number(/(\d+) of \d+ clip/.exec(document.querySelector(".learning")?.textContent ?? "")?.[1]) >= 1,
+      null,
+      { timeout: 60_000 },
+    );
     const slider = page.getByRole("slider", { name: /false alarms/ });
     await slider.focus();
     await page.keyboard.press("ArrowRight");
@@ -134,7 +167,9 @@ describe("the demonstration plant", () => {
 
   test("an alarm is raised, and the plant says so without being asked", { timeout: ALARM_MS + 20_000 }, async () => {
     await page.goto(service.base);
-    const row = page.locator("a.row", { hasText: "pump-1" }).filter({ has: page.locator(".badge", { hasText: "alarm" }) });
+    const row = page
+      .locator("a.row", { hasText: "pump-1" })
+      .filter({ has: page.locator(".badge", { hasText: "alarm" }) });
     await row.waitFor({ timeout: ALARM_MS });
     assert.match(await page.locator("h1").innerText(), /machines? needs? you/);
     await shoot(page, "plant-light");
@@ -175,7 +210,16 @@ describe("the demonstration plant", () => {
     await page.waitForFunction(() => document.querySelector(".player audio")?.readyState >= 3);
     await shoot(page, "event-light");
     await page.getByRole("button", { name: "Play" }).click();
-    const audio = () => page.evaluate(() => { const { paused, currentTime, playbackRate, dataset } = document.querySelector(".player audio"); return { paused, at: currentTime, speed: playbackRate, heard: dataset.heard }; });
+    const audio = () =>
+      page.evaluate(() => {
+        const { paused, currentTime, playbackRate, dataset } = document.querySelector(".player audio");
+        return {
+          paused,
+          at: currentTime,
+          speed: playbackRate,
+          heard: dataset.heard,
+        };
+      });
     await page.waitForFunction(() => document.querySelector(".player audio").currentTime > 0.2);
     assert.deepEqual([(await audio()).paused, (await audio()).heard], [false, "now"]);
     const [band] = [...event.bands].sort((one, other) => Math.abs(other.decibels) - Math.abs(one.decibels));
@@ -187,9 +231,12 @@ describe("the demonstration plant", () => {
     assert.equal(after.heard, "normal");
     assert.equal(after.paused, false, "it goes on");
     const length = await page.evaluate(() => document.querySelector(".player audio").duration);
-    assert.ok(((after.at - before.at + length) % length) < 1, "at the same moment");
+    assert.ok((after.at - before.at + length) % length < 1, "at the same moment");
     const normal = await loudness();
-    assert.ok((own - normal) * Math.sign(band.decibels) > 2, `what is heard differs by ${(own - normal).toFixed(1)} dB at ${band.low_hertz} Hz; the event says ${band.decibels}`);
+    assert.ok(
+      (own - normal) * Math.sign(band.decibels) > 2,
+      `what is heard differs by ${(own - normal).toFixed(1)} dB at ${band.low_hertz} Hz; the event says ${band.decibels}`,
+    );
     await page.getByRole("button", { name: "half" }).click();
     assert.equal((await audio()).speed, 0.5);
     await page.waitForTimeout((length / 0.5) * 1000 + 500);
@@ -202,7 +249,7 @@ describe("the demonstration plant", () => {
     await page.waitForFunction(() => document.querySelector(".player audio").dataset.heard === "now");
     await page.keyboard.press(" ");
     await page.waitForFunction(() => !document.querySelector(".player audio").paused);
-    assert.ok(await page.locator(".spectrogram .band").count() > 0, "bands are marked");
+    assert.ok((await page.locator(".spectrogram .band").count()) > 0, "bands are marked");
     assert.match(await page.locator(".difference [role=img]").getAttribute("aria-label"), /dB at .*Hz/);
   });
 
@@ -217,7 +264,10 @@ describe("the demonstration plant", () => {
     assert.equal(await page.getByRole("dialog").count(), 1, "a reason is needed");
     await page.getByLabel("Reason").fill("impeller is being changed");
     await page.getByRole("dialog").getByRole("button", { name: "Shelve" }).click();
-    await page.getByText(/Shelved until .*impeller is being changed/).first().waitFor();
+    await page
+      .getByText(/Shelved until .*impeller is being changed/)
+      .first()
+      .waitFor();
     assert.equal((await api("/machines/pump-1")).shelved.reason, "impeller is being changed");
     await page.getByRole("button", { name: "Unshelve" }).click();
     await page.getByRole("button", { name: "Shelve …" }).waitFor();
@@ -234,7 +284,9 @@ describe("the demonstration plant", () => {
     const card = page.getByRole("region", { name: "pump-1" });
     await card.getByRole("checkbox").first().check();
     await card.getByRole("button", { name: /^Play/ }).first().click();
-    await page.waitForFunction(() => [...document.querySelectorAll(".clips audio")].some((audio) => audio.currentTime > 0));
+    await page.waitForFunction(() =>
+      [...document.querySelectorAll(".clips audio")].some((audio) => audio.currentTime > 0),
+    );
     await shoot(page, "waiting-light");
     const before = (await api("/machines/pump-1")).model;
     await card.getByRole("button", { name: /^Accept 1 clip/ }).click();
@@ -247,7 +299,9 @@ describe("the demonstration plant", () => {
     const accepted = (await api("/machines/pump-1")).model;
     assert.equal(accepted.references, before.references + 1);
     await undo.click();
-    await notice().getByText(/Undone/).waitFor();
+    await notice()
+      .getByText(/Undone/)
+      .waitFor();
     assert.equal((await api("/machines/pump-1")).model.references, before.references);
   });
 
@@ -255,20 +309,51 @@ describe("the demonstration plant", () => {
     await page.goto(`${service.base}/history`);
     await page.getByLabel("Machine").selectOption("pump-1");
     await page.getByLabel("Kind").selectOption({ label: "change of state" });
-    await page.waitForFunction(() => document.querySelectorAll(".events li").length > 0 && ![...document.querySelectorAll(".events strong")].some((each) => /fan|valve/.test(each.textContent)));
-    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("link", { name: "Clips as CSV" }).click()]);
+    await page.waitForFunction(
+      () =>
+        document.querySelectorAll(".events li").length > 0 &&
+        ![...document.querySelectorAll(".events strong")].some((each) => /fan|valve/.test(each.textContent)),
+    );
+    const [file] = await Promise.all([
+      page.waitForEvent("download"),
+      page.getByRole("link", { name: "Clips as CSV" }).click(),
+    ]);
     const chunks = [];
     for await (const chunk of await file.createReadStream()) chunks.push(chunk);
     const lines = Buffer.concat(chunks).toString("utf8").trim().split("\n");
     assert.ok(lines.length > 10 && lines[0].includes("score"), lines[0]);
-    assert.ok(lines.slice(1).every((line) => line.includes("pump-1")), "only the chosen machine");
+    assert.ok(
+      lines.slice(1).every((line) => line.includes("pump-1")),
+      "only the chosen machine",
+    );
   });
 
-  const everyPage = () => ["/", "/machines/pump-1", "/machines/fan-1", `/events/${event.id}`, "/add", "/add?machine=pump-9", "/waiting", "/history", "/settings", "/system", "/login", "/nothing-here"];
+  const everyPage = () => [
+    "/",
+    "/machines/pump-1",
+    "/machines/fan-1",
+    `/events/${event.id}`,
+    "/add",
+    "/add?machine=pump-9",
+    "/waiting",
+    "/history",
+    "/settings",
+    "/system",
+    "/login",
+    "/nothing-here",
+  ];
 
-  for (const [colours, size] of [["light", desk], ["dark", desk], ["light", phone], ["dark", phone]]) {
+  for (const [colours, size] of [
+    ["light", desk],
+    ["dark", desk],
+    ["light", phone],
+    ["dark", phone],
+  ]) {
     test(`every page is accessible and fits: ${colours}, ${size.width} px`, { timeout: 120_000 }, async () => {
-      const other = await newPage(browser, { colorScheme: colours, viewport: size });
+      const other = await newPage(browser, {
+        colorScheme: colours,
+        viewport: size,
+      });
       for (const address of everyPage()) {
         await other.page.goto(service.base + address);
         await settled(other.page);
@@ -276,7 +361,11 @@ describe("the demonstration plant", () => {
         const where = `${address} ${colours} ${size.width}`;
         await fits(other.page, where);
         await accessible(other.page, where);
-        const name = address.slice(1).replace(/[^a-z]+/gi, "-").replace(/-$/, "") || "plant";
+        const name =
+          address
+            .slice(1)
+            .replace(/[^a-z]+/gi, "-")
+            .replace(/-$/, "") || "plant";
         await shoot(other.page, `${name}-${colours}-${size.width}`);
       }
       assert.deepEqual(other.complaints, [], "the browser complains about nothing");
@@ -308,7 +397,9 @@ describe("the demonstration plant", () => {
     const tabTo = async (pattern) => {
       for (let tries = 0; tries < 60; tries += 1) {
         await page.keyboard.press("Tab");
-        const name = await page.evaluate(() => `${document.activeElement.textContent} ${document.activeElement.getAttribute("aria-label") ?? ""}`);
+        const name = await page.evaluate(
+          () => `${document.activeElement.textContent} ${document.activeElement.getAttribute("aria-label") ?? ""}`,
+        );
         if (pattern.test(name)) return;
       }
       assert.fail(`${pattern} cannot be reached with the keyboard`);

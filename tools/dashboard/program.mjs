@@ -23,7 +23,10 @@ export const temporary = () => mkdtemp(path.join(os.tmpdir(), "auscult-pages-"))
 export const remove = (folder) => rm(folder, { recursive: true, force: true });
 
 export function auscult(...parameters) {
-  const ran = spawnSync(program, parameters, { encoding: "utf8", timeout: 60_000 });
+  const ran = spawnSync(program, parameters, {
+    encoding: "utf8",
+    timeout: 60_000,
+  });
   if (ran.status !== 0) throw new Error(`auscult ${parameters.join(" ")}: ${ran.stderr}`);
   return ran.stdout;
 }
@@ -31,17 +34,27 @@ export function auscult(...parameters) {
 /** The service with these parameters; resolves when it is ready. */
 export async function serve(parameters, port, data) {
   const base = `http://127.0.0.1:${port}`;
-  const child = spawn(program, ["serve", ...parameters, "--data", data, "--listen", `127.0.0.1:${port}`], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn(program, ["serve", ...parameters, "--data", data, "--listen", `127.0.0.1:${port}`], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let said = "";
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (text) => { said = (said + text).slice(-20_000); });
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (text) => {
+      said = (said + text).slice(-20_000);
+    });
   const ended = once(child, "exit");
   let isOver = false;
-  ended.then(() => { isOver = true; });
+  ended.then(() => {
+    isOver = true;
+  });
   for (let tries = 0; tries < 300; tries += 1) {
     if (isOver) throw new Error(`the program ended: ${said}`);
     const answer = await fetch(`${base}/readyz`).catch(() => null);
     if (answer?.ok) {
-      const stop = async (signal = "SIGTERM") => { if (!isOver) child.kill(signal); await ended; };
+      const stop = async (signal = "SIGTERM") => {
+        if (!isOver) child.kill(signal);
+        await ended;
+      };
       return { base, stop, said: () => said };
     }
     await new Promise((resume) => setTimeout(resume, 100));

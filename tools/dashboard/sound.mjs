@@ -16,7 +16,10 @@ export function wav(seconds, take, rate = 16_000) {
   bytes.write("data", 36);
   bytes.writeUInt32LE(count * 2, 40);
   let state = 1 + take * 7919;
-  const noise = () => { state = (state * 1103515245 + 12345) % 2147483648; return state / 1073741824 - 1; };
+  const noise = () => {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    return state / 1073741824 - 1;
+  };
   for (let index = 0; index < count; index += 1) {
     const time = index / rate;
     const tone = Math.sin(2 * Math.PI * 147 * time) + 0.5 * Math.sin(2 * Math.PI * 441 * time + take);

@@ -16,7 +16,11 @@ before(async () => {
   data = await temporary();
   const folder = path.join(data, "recordings");
   await mkdir(folder);
-  const machines = Array.from({ length: 1000 }, (_, index) => `[[machine]]\nname = "machine-${String(index).padStart(4, "0")}"\nfolder = "recordings/${index}"\npreset = "fast"\n`);
+  const machines = Array.from(
+    { length: 1000 },
+    (_, index) =>
+      `[[machine]]\nname = "machine-${String(index).padStart(4, "0")}"\nfolder = "recordings/${index}"\npreset = "fast"\n`,
+  );
   for (let index = 0; index < 1000; index += 1) await mkdir(path.join(folder, String(index)));
   const site = path.join(data, "site.toml");
   await writeFile(site, `schema = 1\nsite = "large"\n\n${machines.join("\n")}`);
@@ -32,14 +36,18 @@ after(async () => {
 describe("a thousand machines", () => {
   for (const viewport of [{ width: 1280, height: 900 }, phone]) {
     test(`are listed, found and scrolled smoothly at ${viewport.width} px`, { timeout: 60_000 }, async () => {
-      const { page, context, complaints } = await newPage(browser, { viewport });
+      const { page, context, complaints } = await newPage(browser, {
+        viewport,
+      });
       await page.addInitScript(() => {
         window.longest = 0;
-        new PerformanceObserver((list) => { for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration); }).observe({ type: "longtask", buffered: true });
+        new PerformanceObserver((list) => {
+          for (const entry of list.getEntries()) window.longest = Math.max(window.longest, entry.duration);
+        }).observe({ type: "longtask", buffered: true });
       });
       await page.goto(service.base);
       await page.waitForSelector(".row, .tile");
-      assert.ok(await page.evaluate(() => performance.now()) < 3000, "usable soon");
+      assert.ok((await page.evaluate(() => performance.now())) < 3000, "usable soon");
       for (let turn = 0; turn < 25; turn += 1) {
         await page.mouse.wheel(0, 1200);
         await page.waitForTimeout(40);

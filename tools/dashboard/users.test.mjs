@@ -64,7 +64,10 @@ describe("users", () => {
   test("an administrator adds users and tokens, and the audit log has it", async () => {
     const { page, context } = await logIn("ada");
     const users = page.getByRole("region", { name: "Users" });
-    for (const [name, role] of [["grace", "operator"], ["wall", "viewer"]]) {
+    for (const [name, role] of [
+      ["grace", "operator"],
+      ["wall", "viewer"],
+    ]) {
       await users.getByLabel("Name").fill(name);
       await users.getByLabel("Role", { exact: true }).selectOption(role);
       await users.getByLabel("Password").fill(PASSWORD);
@@ -75,12 +78,21 @@ describe("users", () => {
     await tokens.getByLabel("Name").fill("edge-1");
     await tokens.getByRole("button", { name: "Add a token" }).click();
     const secret = await tokens.locator("code").innerText();
-    const asked = await fetch(`${service.base}/api/v1/machines`, { headers: { Authorization: `Bearer ${secret}` } });
+    const asked = await fetch(`${service.base}/api/v1/machines`, {
+      headers: { Authorization: `Bearer ${secret}` },
+    });
     assert.equal(asked.status, 200, "the token works");
     await tokens.getByRole("button", { name: "Revoke" }).click();
     await page.getByRole("dialog").getByRole("button", { name: "Yes, do it" }).click();
     await tokens.getByText("There are no tokens.").waitFor();
-    assert.equal((await fetch(`${service.base}/api/v1/machines`, { headers: { Authorization: `Bearer ${secret}` } })).status, 401);
+    assert.equal(
+      (
+        await fetch(`${service.base}/api/v1/machines`, {
+          headers: { Authorization: `Bearer ${secret}` },
+        })
+      ).status,
+      401,
+    );
     await page.reload();
     await page.getByRole("region", { name: "Who changed what" }).getByRole("cell", { name: /grace/ }).first().waitFor();
     await accessible(page, "settings with users");
@@ -100,7 +112,11 @@ describe("users", () => {
     assert.equal(await page.getByRole("link", { name: "Add a machine" }).count(), 0);
     const status = await page.evaluate(async () => {
       const { csrf } = await (await fetch("/api/v1/session")).json();
-      const answer = await fetch("/api/v1/machines/fan-1/shelve", { method: "POST", headers: { "Content-Type": "application/json", "X-Auscult-CSRF": csrf }, body: JSON.stringify({ minutes: 60, reason: "x" }) });
+      const answer = await fetch("/api/v1/machines/fan-1/shelve", {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-Auscult-CSRF": csrf },
+        body: JSON.stringify({ minutes: 60, reason: "x" }),
+      });
       return answer.status;
     });
     assert.equal(status, 403, "the server refuses too");

@@ -5,7 +5,10 @@ export type Role = "viewer" | "operator" | "administrator";
 /** RFC 3339, or seconds since 1970. */
 export type Time = string | number;
 
-export interface List<T> { items: T[]; next: string | null }
+export interface List<T> {
+  items: T[];
+  next: string | null;
+}
 
 export interface Session {
   user: { name: string; role: Role } | null;
@@ -19,9 +22,20 @@ export interface Session {
   clock_speed?: number;
 }
 
-export interface ModelStatus { version: number; hash: string; references: number; threshold: number | null; promised: boolean }
+export interface ModelStatus {
+  version: number;
+  hash: string;
+  references: number;
+  threshold: number | null;
+  promised: boolean;
+}
 export interface Learning {
-  visits: number; visits_wanted: number; clips: number; clips_wanted: number; rejected: number; text: string;
+  visits: number;
+  visits_wanted: number;
+  clips: number;
+  clips_wanted: number;
+  rejected: number;
+  text: string;
 }
 
 export interface Machine {
@@ -48,7 +62,12 @@ export interface Machine {
 
 export interface MachineDetail extends Machine {
   spec: {
-    source: string; channel: number; preset: string; keep: string; rule: string | null; alarms: string | null;
+    source: string;
+    channel: number;
+    preset: string;
+    keep: string;
+    rule: string | null;
+    alarms: string | null;
     removable?: boolean;
   };
   promise: { text: string; holds: boolean | null };
@@ -59,11 +78,25 @@ export interface MachineDetail extends Machine {
 }
 
 export interface TrendPoint {
-  start: Time; clips: number; scored: number; anomalous: number;
-  lowest: number | null; mean: number | null; highest: number | null;
+  start: Time;
+  clips: number;
+  scored: number;
+  anomalous: number;
+  lowest: number | null;
+  mean: number | null;
+  highest: number | null;
 }
-export interface TrendEvent { id: string; time: Time; kind: string; to: State }
-export interface Trend { width: number; points: TrendPoint[]; events: TrendEvent[] }
+export interface TrendEvent {
+  id: string;
+  time: Time;
+  kind: string;
+  to: State;
+}
+export interface Trend {
+  width: number;
+  points: TrendPoint[];
+  events: TrendEvent[];
+}
 
 export interface Clip {
   step: number;
@@ -79,9 +112,19 @@ export interface Clip {
   has_sound: boolean;
 }
 
-export interface Band { low_hertz: number; high_hertz: number; decibels: number }
+export interface Band {
+  low_hertz: number;
+  high_hertz: number;
+  decibels: number;
+}
 export interface Picture {
-  seconds: number; hertz: number[]; frames: number; bins: number; data: string; low_db: number; high_db: number;
+  seconds: number;
+  hertz: number[];
+  frames: number;
+  bins: number;
+  data: string;
+  low_db: number;
+  high_db: number;
 }
 export interface Spectrogram extends Picture {
   nearest: Picture | null;
@@ -114,31 +157,85 @@ export interface Event {
   rule: string | null;
   who: string | null;
 }
-export interface EventDetail extends Event { around: Clip[]; feedback: Feedback[]; page: string | null }
+export interface EventDetail extends Event {
+  around: Clip[];
+  feedback: Feedback[];
+  page: string | null;
+}
 export type Verdict = "normal" | "fault" | "not-running" | "sensor-fault";
-export interface Feedback { machine?: string; step: number; verdict: Verdict; note: string; who: string; time: Time }
+export interface Feedback {
+  machine?: string;
+  step: number;
+  verdict: Verdict;
+  note: string;
+  who: string;
+  time: Time;
+}
 
 export interface Level {
-  time: Time; dbfs: number; peak_dbfs: number; clipped: boolean; hum_hertz: number | null;
-  spectrum: number[]; hertz: number[];
+  time: Time;
+  dbfs: number;
+  peak_dbfs: number;
+  clipped: boolean;
+  hum_hertz: number | null;
+  spectrum: number[];
+  hertz: number[];
 }
-export interface Waiting { machine: string; step: number; time: Time; reason: string; has_sound?: boolean }
+export interface Waiting {
+  machine: string;
+  step: number;
+  time: Time;
+  reason: string;
+  has_sound?: boolean;
+}
 export interface Change {
-  text: string; done: boolean; threshold_before: number | null; threshold_after: number | null;
-  references_before: number; references_after: number;
+  text: string;
+  done: boolean;
+  threshold_before: number | null;
+  threshold_after: number | null;
+  references_before: number;
+  references_after: number;
 }
 export interface Model {
-  version: number; operating_state: string | null; hash: string; origin: string; note: string;
-  threshold: number | null; references: number; visits: number; valid_from: Time; valid_to: Time | null;
+  version: number;
+  operating_state: string | null;
+  hash: string;
+  origin: string;
+  note: string;
+  threshold: number | null;
+  references: number;
+  visits: number;
+  valid_from: Time;
+  valid_to: Time | null;
 }
 export interface Budget {
-  scores: number[]; threshold: number | null; rate: number | null; rule: string | null; possible: boolean; text: string;
+  scores: number[];
+  threshold: number | null;
+  rate: number | null;
+  rule: string | null;
+  possible: boolean;
+  text: string;
 }
-export interface User { name: string; role: Role; added?: Time }
+export interface User {
+  name: string;
+  role: Role;
+  added?: Time;
+}
 export interface Token {
-  id?: string; name: string; scopes: string[]; expires: Time | null; last_used?: Time | null; secret?: string;
+  id?: string;
+  name: string;
+  scopes: string[];
+  expires: Time | null;
+  last_used?: Time | null;
+  secret?: string;
 }
-export interface AuditLine { time: Time; who: string; action: string; subject?: string; text?: string }
+export interface AuditLine {
+  time: Time;
+  who: string;
+  action: string;
+  subject?: string;
+  text?: string;
+}
 export interface System {
   version: string;
   uptime_seconds: number;
@@ -151,7 +248,12 @@ export interface System {
 
 /** What went wrong, in the server's words; status 0 if it could not be reached. */
 export class Problem extends Error {
-  constructor(readonly status: number, readonly title: string, detail: string, readonly field: string | null) {
+  constructor(
+    readonly status: number,
+    readonly title: string,
+    detail: string,
+    readonly field: string | null,
+  ) {
     super(detail);
   }
 }
@@ -161,7 +263,9 @@ let csrf: string | null = null;
 let onLogin: () => void = () => {};
 
 /** Called whenever the server wants a login. */
-export function whenLoginIsNeeded(act: () => void): void { onLogin = act; }
+export function whenLoginIsNeeded(act: () => void): void {
+  onLogin = act;
+}
 export const loginIsNeeded = (): void => onLogin();
 
 async function reach(address: string, init: RequestInit): Promise<Response> {
@@ -169,12 +273,17 @@ async function reach(address: string, init: RequestInit): Promise<Response> {
     return await fetch(address, { credentials: "same-origin", cache: "no-store", ...init });
   } catch (error) {
     if (error instanceof DOMException && error.name === "AbortError") throw error;
-    throw new Problem(0, "not reachable", "The service cannot be reached. Check that it runs and that this device is on its network.", null);
+    throw new Problem(
+      0,
+      "not reachable",
+      "The service cannot be reached. Check that it runs and that this device is on its network.",
+      null,
+    );
   }
 }
 
 async function problem(answer: Response): Promise<Problem> {
-  const said = await answer.json().catch(() => ({})) as { title?: string; detail?: string; field?: string };
+  const said = (await answer.json().catch(() => ({}))) as { title?: string; detail?: string; field?: string };
   if (answer.status === 401) onLogin();
   const title = said.title ?? answer.statusText;
   return new Problem(answer.status, title, said.detail ?? `${answer.status} ${title}`, said.field ?? null);
@@ -191,7 +300,7 @@ export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
   const answer = await reach(base + path, { headers, signal: signal ?? null });
   if (answer.status === 304 && before) return before.body as T;
   if (!answer.ok) throw await problem(answer);
-  const body = await answer.json() as T;
+  const body = (await answer.json()) as T;
   const etag = answer.headers.get("ETag");
   known.delete(path);
   if (etag) known.set(path, { etag, body });
@@ -231,7 +340,11 @@ const send = (method: string, path: string, body: unknown, idempotency: string) 
 };
 
 /** A write. An answer that was lost on the way is asked for once more with the same key, so nothing is done twice. */
-export async function write<T = { text?: string }>(method: "POST" | "PUT" | "PATCH" | "DELETE", path: string, body?: unknown): Promise<T> {
+export async function write<T = { text?: string }>(
+  method: "POST" | "PUT" | "PATCH" | "DELETE",
+  path: string,
+  body?: unknown,
+): Promise<T> {
   const idempotency = key();
   let answer: Response;
   try {

@@ -31,21 +31,37 @@ function page(path: string): JSX.Element {
   const [, first = "", second = ""] = path.split("/");
   const name = decodeURIComponent(second);
   switch (first) {
-    case "": return <PlantPage />;
-    case "machines": return <MachinePage key={name} name={name} />;
-    case "events": return <EventPage key={name} id={name} />;
-    case "add": return <AddPage />;
-    case "waiting": return <WaitingPage />;
-    case "history": return <HistoryPage />;
-    case "settings": return <SettingsPage />;
-    case "system": return <SystemPage />;
-    case "login": return <LoginPage />;
-    default: return <NotFound />;
+    case "":
+      return <PlantPage />;
+    case "machines":
+      return <MachinePage key={name} name={name} />;
+    case "events":
+      return <EventPage key={name} id={name} />;
+    case "add":
+      return <AddPage />;
+    case "waiting":
+      return <WaitingPage />;
+    case "history":
+      return <HistoryPage />;
+    case "settings":
+      return <SettingsPage />;
+    case "system":
+      return <SystemPage />;
+    case "login":
+      return <LoginPage />;
+    default:
+      return <NotFound />;
   }
 }
 
 const NotFound = () => (
-  <div class="empty"><h1>{t.notFound}</h1><p>{t.notFoundText}</p><a class="button" href="/">{t.toPlant}</a></div>
+  <div class="empty">
+    <h1>{t.notFound}</h1>
+    <p>{t.notFoundText}</p>
+    <a class="button" href="/">
+      {t.toPlant}
+    </a>
+  </div>
 );
 
 export function App() {
@@ -85,24 +101,54 @@ export function App() {
     shown.current = path;
   }, [path]);
 
-  const active = path.startsWith("/machines") || path.startsWith("/add") ? "/" : path.startsWith("/events") ? "/history" : path;
+  const active =
+    path.startsWith("/machines") || path.startsWith("/add") ? "/" : path.startsWith("/events") ? "/history" : path;
   return (
     <>
-      <a class="skip" href="#main" onClick={(click) => { click.preventDefault(); main.current?.focus(); }}>{t.skip}</a>
+      <a
+        class="skip"
+        href="#main"
+        onClick={(click) => {
+          click.preventDefault();
+          main.current?.focus();
+        }}
+      >
+        {t.skip}
+      </a>
       <header class="masthead">
-        <a class="brand" href="/"><Mark />{t.product}</a>
+        <a class="brand" href="/">
+          <Mark />
+          {t.product}
+        </a>
         {user !== null && (
           <nav class="tabs" aria-label={t.pages.navigation}>
             {NAVIGATION.map(([to, key, Icon]) => (
-              <a key={to} href={to} aria-current={active === to ? "page" : undefined}><Icon /><span>{t.shortPages[key]}</span></a>
+              <a key={to} href={to} aria-current={active === to ? "page" : undefined}>
+                <Icon />
+                <span>{t.shortPages[key]}</span>
+              </a>
             ))}
           </nav>
         )}
-        <p class="where">{now?.site}{now?.user && now.csrf !== null && <> · {now.user.name}</>}{now?.demo && <span class="demo" title={t.demo}>{t.demoShort}</span>}</p>
+        <p class="where">
+          {now?.site}
+          {now?.user && now.csrf !== null && <> · {now.user.name}</>}
+          {now?.demo && (
+            <span class="demo" title={t.demo}>
+              {t.demoShort}
+            </span>
+          )}
+        </p>
       </header>
       <Banner />
       <main id="main" ref={main} tabIndex={-1}>
-        {error ? <Failure error={error} retry={start} /> : now === null ? <p class="loading">{t.loading}</p> : page(user === null ? "/login" : path)}
+        {error ? (
+          <Failure error={error} retry={start} />
+        ) : now === null ? (
+          <p class="loading">{t.loading}</p>
+        ) : (
+          page(user === null ? "/login" : path)
+        )}
       </main>
       <Notice />
       <News />
@@ -111,12 +157,23 @@ export function App() {
 }
 
 const Mark = () => (
-  <svg viewBox="0 0 24 24" aria-hidden="true"><path d="M3 10.500v3M7.500 7.500v9M12 3.500v17M16.500 8v8M21 10.500v3" /></svg>
+  <svg viewBox="0 0 24 24" aria-hidden="true">
+    <path d="M3 10.500v3M7.500 7.500v9M12 3.500v17M16.500 8v8M21 10.500v3" />
+  </svg>
 );
 
 function Banner() {
   const { lost, at } = useStore(connection);
-  return <div class="banner" role="status" hidden={!lost}>{lost && <><span class="pulse" />{t.lost} {clockTime(at / 1000)}.</>}</div>;
+  return (
+    <div class="banner" role="status" hidden={!lost}>
+      {lost && (
+        <>
+          <span class="pulse" />
+          {t.lost} {clockTime(at / 1000)}.
+        </>
+      )}
+    </div>
+  );
 }
 
 function Notice() {
@@ -124,8 +181,22 @@ function Notice() {
   return (
     <div class={`notice ${said?.bad ? "bad" : ""}`} role={said?.bad ? "alert" : "status"} hidden={said === null}>
       {said && <span>{said.text}</span>}
-      {said?.undo && <button type="button" onClick={() => { notice.set(null); said.undo?.(); }}>{t.waiting.undo}</button>}
-      {said && <button type="button" class="quiet" onClick={() => notice.set(null)}>{t.close}</button>}
+      {said?.undo && (
+        <button
+          type="button"
+          onClick={() => {
+            notice.set(null);
+            said.undo?.();
+          }}
+        >
+          {t.waiting.undo}
+        </button>
+      )}
+      {said && (
+        <button type="button" class="quiet" onClick={() => notice.set(null)}>
+          {t.close}
+        </button>
+      )}
     </div>
   );
 }
@@ -133,6 +204,14 @@ function Notice() {
 /** Alarms are read out, wherever one is. */
 function News() {
   const event = useStore(news);
-  const worth = event !== null && event.kind === "state" && event.is_announced && (event.to === "alarm" || event.to === "sensor-fault");
-  return <p class="hidden" role="status">{worth && t.plant.news(event.sentence ?? event.reason)}</p>;
+  const worth =
+    event !== null &&
+    event.kind === "state" &&
+    event.is_announced &&
+    (event.to === "alarm" || event.to === "sensor-fault");
+  return (
+    <p class="hidden" role="status">
+      {worth && t.plant.news(event.sentence ?? event.reason)}
+    </p>
+  );
 }

@@ -23,10 +23,21 @@ const clockSeconds = new Intl.DateTimeFormat("en-GB", { hour: "2-digit", minute:
 const weekday = new Intl.DateTimeFormat("en-GB", { weekday: "short", hour: "2-digit", minute: "2-digit" });
 const date = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short" });
 const dateYear = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric" });
-const full = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit" });
+const full = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "short",
+  year: "numeric",
+  hour: "2-digit",
+  minute: "2-digit",
+  second: "2-digit",
+});
 
 const DAY = 86_400_000;
-const dayOf = (ms: number) => { const day = new Date(ms); day.setHours(0, 0, 0, 0); return day.getTime(); };
+const dayOf = (ms: number) => {
+  const day = new Date(ms);
+  day.setHours(0, 0, 0, 0);
+  return day.getTime();
+};
 
 /** "11:40 today", "09:50 yesterday", "Tue 14:10", "2 Mar". */
 export function when(time: Time): string {
@@ -35,7 +46,9 @@ export function when(time: Time): string {
   if (days === 0) return t.time.today(clock.format(ms));
   if (days === 1) return t.time.yesterday(clock.format(ms));
   if (days > 1 && days < 7) return weekday.format(ms);
-  return new Date(ms).getFullYear() === new Date(plantNow()).getFullYear() ? `${date.format(ms)}, ${clock.format(ms)}` : dateYear.format(ms);
+  return new Date(ms).getFullYear() === new Date(plantNow()).getFullYear()
+    ? `${date.format(ms)}, ${clock.format(ms)}`
+    : dateYear.format(ms);
 }
 
 export const exactly = (time: Time): string => full.format(toMs(time));
@@ -82,7 +95,10 @@ export function bytes(value: number | null): string {
   const units = ["B", "kB", "MB", "GB", "TB"];
   let size = value;
   let unit = 0;
-  while (size >= 1000 && unit < units.length - 1) { size /= 1000; unit += 1; }
+  while (size >= 1000 && unit < units.length - 1) {
+    size /= 1000;
+    unit += 1;
+  }
   return `${number(size, unit === 0 || size >= 100 ? 0 : 1)} ${units[unit]}`;
 }
 

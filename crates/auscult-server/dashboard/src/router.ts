@@ -31,7 +31,9 @@ export function useAddress(): { path: string; query: URLSearchParams } {
   useEffect(() => {
     const listener = () => redraw((count) => count + 1);
     listeners.add(listener);
-    return () => { listeners.delete(listener); };
+    return () => {
+      listeners.delete(listener);
+    };
   }, []);
   return { path: location.pathname, query: new URLSearchParams(location.search) };
 }
@@ -39,7 +41,8 @@ export function useAddress(): { path: string; query: URLSearchParams } {
 /** Changes one part of the query and keeps the rest. */
 export function setQuery(name: string, value: string): void {
   const query = new URLSearchParams(location.search);
-  if (value === "") query.delete(name); else query.set(name, value);
+  if (value === "") query.delete(name);
+  else query.set(name, value);
   const text = query.toString();
   go(location.pathname + (text === "" ? "" : `?${text}`), true);
 }

@@ -14,7 +14,9 @@ export class Store<T> {
   }
   subscribe(listener: (value: T) => void): () => void {
     this.listeners.add(listener);
-    return () => { this.listeners.delete(listener); };
+    return () => {
+      this.listeners.delete(listener);
+    };
   }
 }
 
@@ -98,7 +100,11 @@ export function follow(): void {
       }
       connection.set({ lost: false, at: Date.now() });
       // What happened meanwhile may be more than the stream keeps.
-      if (!isFirst) void loadSession().then(loadMachines).then(() => returns.set(returns.value + 1)).catch(() => {});
+      if (!isFirst)
+        void loadSession()
+          .then(loadMachines)
+          .then(() => returns.set(returns.value + 1))
+          .catch(() => {});
       isFirst = false;
     },
   });

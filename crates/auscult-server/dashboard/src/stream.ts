@@ -22,11 +22,16 @@ export function open(path: string, reader: Reader): () => void {
 
   const run = async () => {
     if (ended || document.hidden || abort) return;
-    const mine = abort = new AbortController();
+    const mine = (abort = new AbortController());
     try {
       const headers: Record<string, string> = { Accept: "text/event-stream" };
       if (last !== "") headers["Last-Event-ID"] = last;
-      const answer = await fetch(base + path, { headers, credentials: "same-origin", cache: "no-store", signal: mine.signal });
+      const answer = await fetch(base + path, {
+        headers,
+        credentials: "same-origin",
+        cache: "no-store",
+        signal: mine.signal,
+      });
       if (answer.status === 401) {
         // It does not help to try again without logging in.
         ended = true;

@@ -1,6 +1,14 @@
 // Colours of spectrograms: dark blue over teal to pale yellow, evenly lighter, so that they can be told apart by everybody.
 
-const STOPS = [[13, 16, 42], [33, 40, 96], [33, 84, 125], [28, 127, 135], [63, 168, 128], [150, 203, 100], [247, 236, 146]] as const;
+const STOPS = [
+  [13, 16, 42],
+  [33, 40, 96],
+  [33, 84, 125],
+  [28, 127, 135],
+  [63, 168, 128],
+  [150, 203, 100],
+  [247, 236, 146],
+] as const;
 
 /** 256 colours as bytes of red, green and blue. */
 export const PALETTE: Uint8ClampedArray = (() => {

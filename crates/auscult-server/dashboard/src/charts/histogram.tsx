@@ -20,12 +20,22 @@ export function Histogram({ scores, threshold }: { scores: number[]; threshold: 
       <div class="bars" role="img" aria-label={`${t.add.histogram}: ${label}`}>
         {counts.map((count, index) => (
           <span class="slot" key={index}>
-            <span class={`bar ${threshold !== null && low + index * width >= threshold ? "above" : ""}`} style={{ height: `${count === 0 ? 0 : Math.max(2, (count / most) * 100)}%` }} />
+            <span
+              class={`bar ${threshold !== null && low + index * width >= threshold ? "above" : ""}`}
+              style={{ height: `${count === 0 ? 0 : Math.max(2, (count / most) * 100)}%` }}
+            />
           </span>
         ))}
-        {threshold !== null && <span class="threshold" style={{ left: `${Math.min(100, ((threshold - low) / (high - low || 1)) * 100)}%` }}><b>{score(threshold)}</b></span>}
+        {threshold !== null && (
+          <span class="threshold" style={{ left: `${Math.min(100, ((threshold - low) / (high - low || 1)) * 100)}%` }}>
+            <b>{score(threshold)}</b>
+          </span>
+        )}
       </div>
-      <div class="ends" aria-hidden="true"><span>{score(low)}</span><span>{score(high)}</span></div>
+      <div class="ends" aria-hidden="true">
+        <span>{score(low)}</span>
+        <span>{score(high)}</span>
+      </div>
       <figcaption>{label}</figcaption>
     </figure>
   );

@@ -57,28 +57,63 @@ export function Live({ name }: { name: string }) {
   return (
     <div class="live">
       <div class="meter-head">
-        <strong class="big-number">{level ? number(level.dbfs, 0) : "–"}<small> dBFS</small></strong>
+        <strong class="big-number">
+          {level ? number(level.dbfs, 0) : "–"}
+          <small> dBFS</small>
+        </strong>
         {level && (
           <span class="live-flags">
             <span class={held.clipped ? "flag bad" : "flag"}>{held.clipped ? t.live.clipped : t.live.notClipped}</span>
-            <span class={held.hum === null ? "flag" : "flag bad"}>{held.hum === null ? t.live.noHum : t.live.hum(held.hum)}</span>
-            {level.dbfs < QUIET_DBFS && <span class="flag bad" title={t.live.quietText}>{t.live.quiet}</span>}
+            <span class={held.hum === null ? "flag" : "flag bad"}>
+              {held.hum === null ? t.live.noHum : t.live.hum(held.hum)}
+            </span>
+            {level.dbfs < QUIET_DBFS && (
+              <span class="flag bad" title={t.live.quietText}>
+                {t.live.quiet}
+              </span>
+            )}
           </span>
         )}
       </div>
-      <div class="meter" role="meter" aria-label={t.live.level} aria-valuemin={FLOOR} aria-valuemax={0} aria-valuenow={Math.round(level?.dbfs ?? FLOOR)}
-        aria-valuetext={level ? t.live.sentence(number(level.dbfs, 0), number(level.peak_dbfs, 0), held.clipped, held.hum) : t.live.waiting}>
+      <div
+        class="meter"
+        role="meter"
+        aria-label={t.live.level}
+        aria-valuemin={FLOOR}
+        aria-valuemax={0}
+        aria-valuenow={Math.round(level?.dbfs ?? FLOOR)}
+        aria-valuetext={
+          level
+            ? t.live.sentence(number(level.dbfs, 0), number(level.peak_dbfs, 0), held.clipped, held.hum)
+            : t.live.waiting
+        }
+      >
         <span class="fill" style={{ width: share(level?.dbfs ?? FLOOR) }} />
         {level && <span class="peak" style={{ left: share(level.peak_dbfs) }} />}
       </div>
-      <div class="meter-scale" aria-hidden="true"><span>−90</span><span>−60</span><span>−30</span><span>0</span></div>
+      <div class="meter-scale" aria-hidden="true">
+        <span>−90</span>
+        <span>−60</span>
+        <span>−30</span>
+        <span>0</span>
+      </div>
       <div class="running" role="img" aria-label={t.live.spectrogram}>
         <canvas ref={canvas} class={level ? "" : "empty"} />
-        {level
-          ? <><span class="upper">{hertz(edges.at(-1) ?? 0)}</span><span class="lower">{hertz(edges[0] ?? 0)}</span></>
-          : <span class="waiting">{lost ? t.live.lost : t.live.waiting}</span>}
+        {level ? (
+          <>
+            <span class="upper">{hertz(edges.at(-1) ?? 0)}</span>
+            <span class="lower">{hertz(edges[0] ?? 0)}</span>
+          </>
+        ) : (
+          <span class="waiting">{lost ? t.live.lost : t.live.waiting}</span>
+        )}
       </div>
-      {level && <p class="hint">{t.live.sentence(number(level.dbfs, 0), number(level.peak_dbfs, 0), held.clipped, held.hum)} {level.dbfs < QUIET_DBFS && t.live.quietText}</p>}
+      {level && (
+        <p class="hint">
+          {t.live.sentence(number(level.dbfs, 0), number(level.peak_dbfs, 0), held.clipped, held.hum)}{" "}
+          {level.dbfs < QUIET_DBFS && t.live.quietText}
+        </p>
+      )}
     </div>
   );
 }

@@ -65,11 +65,25 @@ function paint(canvas: HTMLCanvasElement, picture: Picture, low: number, high: n
 }
 
 export const bandWords = (bands: Band[]): string =>
-  bands.length === 0 ? t.event.noBands
+  bands.length === 0
+    ? t.event.noBands
     : `${bands.map((band) => t.event.band(hertz(band.low_hertz), hertz(band.high_hertz), signed(band.decibels))).join(", ")}.`;
 
-export function SpectrogramPicture({ picture, bands, low, high, name, position, isHeard, framed }: {
-  picture: Picture; bands: Band[]; low: number; high: number; name: string;
+export function SpectrogramPicture({
+  picture,
+  bands,
+  low,
+  high,
+  name,
+  position,
+  isHeard,
+  framed,
+}: {
+  picture: Picture;
+  bands: Band[];
+  low: number;
+  high: number;
+  name: string;
   /** Where the player is, from 0 to 1. */
   position: number | null;
   isHeard: boolean;
@@ -77,15 +91,25 @@ export function SpectrogramPicture({ picture, bands, low, high, name, position, 
   framed: boolean;
 }) {
   const canvas = useRef<HTMLCanvasElement>(null);
-  useEffect(() => { if (canvas.current) paint(canvas.current, picture, low, high); }, [picture, low, high]);
+  useEffect(() => {
+    if (canvas.current) paint(canvas.current, picture, low, high);
+  }, [picture, low, high]);
   const ticks = useMemo(() => labels(picture.hertz), [picture.hertz]);
   const percent = (share: number) => `${(share * 100).toFixed(2)}%`;
   const label = t.event.picture(name.toLowerCase(), number(picture.seconds, 1), framed ? bandWords(bands) : "");
   return (
     <figure class={`spectrogram ${isHeard ? "heard" : ""}`}>
-      <figcaption><strong>{name}</strong></figcaption>
+      <figcaption>
+        <strong>{name}</strong>
+      </figcaption>
       <div class="frame" role="img" aria-label={label}>
-        <div class="hertz">{ticks.map(([frequency, at]) => <span key={frequency} style={{ bottom: percent(at) }}>{hertz(frequency)}</span>)}</div>
+        <div class="hertz">
+          {ticks.map(([frequency, at]) => (
+            <span key={frequency} style={{ bottom: percent(at) }}>
+              {hertz(frequency)}
+            </span>
+          ))}
+        </div>
         <div class="picture">
           <canvas ref={canvas} />
           {bands.map((band) => {
@@ -99,7 +123,10 @@ export function SpectrogramPicture({ picture, bands, low, high, name, position, 
           })}
           {position !== null && <span class="playhead" style={{ left: percent(position) }} />}
         </div>
-        <div class="seconds"><span>0 s</span><span>{number(picture.seconds, 1)} s</span></div>
+        <div class="seconds">
+          <span>0 s</span>
+          <span>{number(picture.seconds, 1)} s</span>
+        </div>
       </div>
     </figure>
   );

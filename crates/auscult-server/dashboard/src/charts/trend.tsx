@@ -8,9 +8,16 @@ import { useStore } from "../store";
 import { t } from "../texts";
 import { colour, themeChanges } from "../theme";
 
-interface Lines { alert: number | null; alarm: number | null }
+interface Lines {
+  alert: number | null;
+  alarm: number | null;
+}
 interface Props {
-  trend: Trend; lines: Lines; from: number; to: number; label: string;
+  trend: Trend;
+  lines: Lines;
+  from: number;
+  to: number;
+  label: string;
   zoom: (from: number, to: number) => void;
 }
 
@@ -24,7 +31,10 @@ function alarms(events: TrendEvent[], to: number): [number, number][] {
   for (const event of events.filter((each) => each.kind === "state").sort((a, b) => toMs(a.time) - toMs(b.time))) {
     const at = toMs(event.time) / 1000;
     if (event.to === "alarm") since ??= at;
-    else if (since !== null) { spans.push([since, at]); since = null; }
+    else if (since !== null) {
+      spans.push([since, at]);
+      since = null;
+    }
   }
   if (since !== null) spans.push([since, to / 1000]);
   return spans;
@@ -66,7 +76,14 @@ function drawLines(plot: uPlot, { lines }: Props, ink: Record<string, string>): 
     ctx.restore();
   };
   line(lines.alarm, `${t.machine.alarmLine} ${score(lines.alarm)}`, "alarm", [7, 4], true);
-  if (lines.alert !== lines.alarm) line(lines.alert, `${t.machine.alertLine} ${score(lines.alert)}`, "alert", [2, 3], lines.alarm === null || (lines.alert ?? 0) > lines.alarm);
+  if (lines.alert !== lines.alarm)
+    line(
+      lines.alert,
+      `${t.machine.alertLine} ${score(lines.alert)}`,
+      "alert",
+      [2, 3],
+      lines.alarm === null || (lines.alert ?? 0) > lines.alarm,
+    );
 }
 
 /** A mark at the bottom for every event: a triangle for alarms, a tick for the rest. */
@@ -94,7 +111,9 @@ function drawEvents(plot: uPlot, { trend }: Props, ink: Record<string, string>):
 }
 
 function range(points: TrendPoint[], lines: Lines): [number, number] {
-  const values = points.flatMap((point) => [point.lowest, point.highest]).concat(lines.alarm, lines.alert)
+  const values = points
+    .flatMap((point) => [point.lowest, point.highest])
+    .concat(lines.alarm, lines.alert)
     .filter((value): value is number => value !== null && Number.isFinite(value));
   if (values.length === 0) return [0, 1];
   const low = Math.min(...values);
@@ -107,7 +126,9 @@ function plotted(trend: Trend): uPlot.AlignedData {
   const column = (pick: (point: TrendPoint) => number | null) => trend.points.map(pick);
   return [
     trend.points.map((point) => toMs(point.start) / 1000 + trend.width / 2),
-    column((point) => point.highest), column((point) => point.lowest), column((point) => point.mean),
+    column((point) => point.highest),
+    column((point) => point.lowest),
+    column((point) => point.mean),
   ];
 }
 
@@ -122,49 +143,101 @@ export function TrendChart(props: Props) {
   useEffect(() => {
     const host = box.current;
     if (!host) return undefined;
-    const ink = { line: colour("ink"), band: colour("accent"), alarm: colour("alarm"), alert: colour("alert"), quiet: colour("quiet"), rule: colour("rule") };
-    const axis: uPlot.Axis = { stroke: ink.quiet, grid: { stroke: ink.rule, width: 1 }, ticks: { show: false }, font: `12px ${FONT()}` };
-    const made = new uPlot({
-      width: host.clientWidth, height: HEIGHT, padding: [14, 18, 0, 0],
-      legend: { show: false },
-      cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 8 } },
-      scales: {
-        x: { time: true, range: () => [current.current.from / 1000, current.current.to / 1000] },
-        y: { range: () => range(current.current.trend.points, current.current.lines) },
+    const ink = {
+      line: colour("ink"),
+      band: colour("accent"),
+      alarm: colour("alarm"),
+      alert: colour("alert"),
+      quiet: colour("quiet"),
+      rule: colour("rule"),
+    };
+    const axis: uPlot.Axis = {
+      stroke: ink.quiet,
+      grid: { stroke: ink.rule, width: 1 },
+      ticks: { show: false },
+      font: `12px ${FONT()}`,
+    };
+    const made = new uPlot(
+      {
+        width: host.clientWidth,
+        height: HEIGHT,
+        padding: [14, 18, 0, 0],
+        legend: { show: false },
+        cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 8 } },
+        scales: {
+          x: { time: true, range: () => [current.current.from / 1000, current.current.to / 1000] },
+          y: { range: () => range(current.current.trend.points, current.current.lines) },
+        },
+        axes: [
+          {
+            ...axis,
+            space: 70,
+            values: [
+              [31536000, "{YYYY}", null, null, null, null, null, null, 1],
+              [2419200, "{MMM}", "\n{YYYY}", null, null, null, null, null, 1],
+              [86400, "{WWW} {D}", "\n{MMM}", null, null, null, null, null, 1],
+              [60, "{HH}:{mm}", "\n{WWW} {D}", null, "\n{WWW} {D}", null, null, null, 1],
+              [1, "{HH}:{mm}:{ss}", null, null, null, null, null, null, 1],
+            ],
+          },
+          {
+            ...axis,
+            size: 46,
+            values: (_, ticks, __, ___, step) =>
+              ticks.map((tick) => number(tick, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)))),
+          },
+        ],
+        series: [
+          {},
+          { stroke: "transparent", points: { show: false } },
+          { stroke: "transparent", points: { show: false } },
+          { stroke: ink.line, width: 1.75, points: { show: props.trend.points.length < 60, size: 4, fill: ink.line } },
+        ],
+        bands: [{ series: [1, 2], fill: ink.band.replace(/^rgb\((.*)\)$/, "rgba($1, 0.22)") }],
+        hooks: {
+          drawClear: [(each) => drawBehind(each, current.current, ink)],
+          draw: [
+            (each) => {
+              drawLines(each, current.current, ink);
+              drawEvents(each, current.current, ink);
+            },
+          ],
+          setCursor: [
+            (each) => {
+              const point = each.cursor.idx == null ? null : current.current.trend.points[each.cursor.idx];
+              read(
+                point
+                  ? t.machine.reading(exactly(point.start), score(point.mean), score(point.highest), point.clips)
+                  : null,
+              );
+            },
+          ],
+          setSelect: [
+            (each) => {
+              if (each.select.width < 8) return;
+              const at = (pixel: number) => each.posToVal(pixel, "x") * 1000;
+              current.current.zoom(at(each.select.left), at(each.select.left + each.select.width));
+              each.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+            },
+          ],
+        },
       },
-      axes: [
-        { ...axis, space: 70, values: [[31536000, "{YYYY}", null, null, null, null, null, null, 1], [2419200, "{MMM}", "\n{YYYY}", null, null, null, null, null, 1], [86400, "{WWW} {D}", "\n{MMM}", null, null, null, null, null, 1], [60, "{HH}:{mm}", "\n{WWW} {D}", null, "\n{WWW} {D}", null, null, null, 1], [1, "{HH}:{mm}:{ss}", null, null, null, null, null, null, 1]] },
-        { ...axis, size: 46, values: (_, ticks, __, ___, step) => ticks.map((tick) => number(tick, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)))) },
-      ],
-      series: [
-        {},
-        { stroke: "transparent", points: { show: false } },
-        { stroke: "transparent", points: { show: false } },
-        { stroke: ink.line, width: 1.75, points: { show: props.trend.points.length < 60, size: 4, fill: ink.line } },
-      ],
-      bands: [{ series: [1, 2], fill: ink.band.replace(/^rgb\((.*)\)$/, "rgba($1, 0.22)") }],
-      hooks: {
-        drawClear: [(each) => drawBehind(each, current.current, ink)],
-        draw: [(each) => { drawLines(each, current.current, ink); drawEvents(each, current.current, ink); }],
-        setCursor: [(each) => {
-          const point = each.cursor.idx == null ? null : current.current.trend.points[each.cursor.idx];
-          read(point ? t.machine.reading(exactly(point.start), score(point.mean), score(point.highest), point.clips) : null);
-        }],
-        setSelect: [(each) => {
-          if (each.select.width < 8) return;
-          const at = (pixel: number) => each.posToVal(pixel, "x") * 1000;
-          current.current.zoom(at(each.select.left), at(each.select.left + each.select.width));
-          each.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
-        }],
-      },
-    }, plotted(current.current.trend), host);
+      plotted(current.current.trend),
+      host,
+    );
     plot.current = made;
     const resize = new ResizeObserver(() => made.setSize({ width: host.clientWidth, height: HEIGHT }));
     resize.observe(host);
-    return () => { resize.disconnect(); made.destroy(); plot.current = null; };
+    return () => {
+      resize.disconnect();
+      made.destroy();
+      plot.current = null;
+    };
   }, [changes]);
 
-  useEffect(() => { plot.current?.setData(plotted(props.trend)); }, [props.trend, props.lines.alarm, props.lines.alert, props.from, props.to]);
+  useEffect(() => {
+    plot.current?.setData(plotted(props.trend));
+  }, [props.trend, props.lines.alarm, props.lines.alert, props.from, props.to]);
 
   return (
     <figure class="trend">

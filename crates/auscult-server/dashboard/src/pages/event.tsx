@@ -26,7 +26,10 @@ function Body({ event, reload }: { event: EventDetail; reload: () => void }) {
   const role = useStore(session)?.user?.role;
   const machine = useLoaded<MachineDetail>(paths.machine(event.machine));
   const withSound = event.around.filter((clip) => clip.has_sound);
-  const own = [...event.clips].reverse().find((step) => withSound.some((clip) => clip.step === step)) ?? event.clips.at(-1) ?? null;
+  const own =
+    [...event.clips].reverse().find((step) => withSound.some((clip) => clip.step === step)) ??
+    event.clips.at(-1) ??
+    null;
   const [chosen, choose] = useState<number | null>(null);
   const step = chosen ?? own;
   const clip = event.around.find((each) => each.step === step) ?? null;
@@ -38,24 +41,51 @@ function Body({ event, reload }: { event: EventDetail; reload: () => void }) {
     <div class="event-page">
       <section class={`hero s-${event.to}`} aria-label={event.id}>
         <div class="hero-main">
-          <p class="hero-state">{event.kind === "state" ? <StateBadge state={event.to} /> : <span class="badge">{t.event.kinds[event.kind] ?? event.kind}</span>}<span><Moment time={event.time} /></span></p>
-          <h1><a href={toMachine(event.machine)}>{event.machine}</a>: {headline(event)}</h1>
+          <p class="hero-state">
+            {event.kind === "state" ? (
+              <StateBadge state={event.to} />
+            ) : (
+              <span class="badge">{t.event.kinds[event.kind] ?? event.kind}</span>
+            )}
+            <span>
+              <Moment time={event.time} />
+            </span>
+          </p>
+          <h1>
+            <a href={toMachine(event.machine)}>{event.machine}</a>: {headline(event)}
+          </h1>
           <p class="lead">{sentence(event.reason)}</p>
           {event.heard && event.heard !== event.reason && <p>{sentence(event.heard)}</p>}
-          {isSound && event.page && <p><a href={event.page} target="_blank" rel="noopener">{t.event.report}</a></p>}
-          {machine.value && maySee(role, "operator") && <div class="buttons"><Actions machine={machine.value} changed={machine.reload} strong /></div>}
+          {isSound && event.page && (
+            <p>
+              <a href={event.page} target="_blank" rel="noopener">
+                {t.event.report}
+              </a>
+            </p>
+          )}
+          {machine.value && maySee(role, "operator") && (
+            <div class="buttons">
+              <Actions machine={machine.value} changed={machine.reload} strong />
+            </div>
+          )}
           {role === "viewer" && <p class="hint">{t.onlyOperators}</p>}
         </div>
-        <Facts rows={[
-          [facts.when, exactly(event.time)],
-          event.since_time !== undefined && [facts.since, <Moment time={event.since_time} />],
-          event.score !== null && event.score !== undefined && [facts.score, `${score(event.score)}${event.model?.threshold == null ? "" : ` (${t.machine.alarmLine} ${score(event.model.threshold)})`}`],
-          event.p_value !== null && event.p_value !== undefined && [facts.p, probability(event.p_value)],
-          event.model && [facts.model, `${event.model.version}`],
-          event.rule && [facts.rule, event.rule],
-          event.who && [facts.who, event.who],
-          event.kind === "state" && [facts.told, event.is_announced ? t.event.yes : t.event.no],
-        ]} />
+        <Facts
+          rows={[
+            [facts.when, exactly(event.time)],
+            event.since_time !== undefined && [facts.since, <Moment time={event.since_time} />],
+            event.score !== null &&
+              event.score !== undefined && [
+                facts.score,
+                `${score(event.score)}${event.model?.threshold == null ? "" : ` (${t.machine.alarmLine} ${score(event.model.threshold)})`}`,
+              ],
+            event.p_value !== null && event.p_value !== undefined && [facts.p, probability(event.p_value)],
+            event.model && [facts.model, `${event.model.version}`],
+            event.rule && [facts.rule, event.rule],
+            event.who && [facts.who, event.who],
+            event.kind === "state" && [facts.told, event.is_announced ? t.event.yes : t.event.no],
+          ]}
+        />
       </section>
       {isSound && step !== null && (
         <>
@@ -64,9 +94,20 @@ function Body({ event, reload }: { event: EventDetail; reload: () => void }) {
           </Card>
           <div class="columns">
             <Card title={t.feedback.title}>
-              <FeedbackForm machine={event.machine} step={step} before={said} kept={() => { answers.reload(); reload(); }} may={maySee(role, "operator")} />
+              <FeedbackForm
+                machine={event.machine}
+                step={step}
+                before={said}
+                kept={() => {
+                  answers.reload();
+                  reload();
+                }}
+                may={maySee(role, "operator")}
+              />
             </Card>
-            <Card title={t.event.around}><ClipTable clips={event.around} shown={step} own={event.clips} choose={choose} /></Card>
+            <Card title={t.event.around}>
+              <ClipTable clips={event.around} shown={step} own={event.clips} choose={choose} />
+            </Card>
           </div>
         </>
       )}
@@ -74,4 +115,5 @@ function Body({ event, reload }: { event: EventDetail; reload: () => void }) {
   );
 }
 
-const headline = (event: EventDetail): string => (event.kind === "state" ? t.states[event.to] : t.event.kinds[event.kind] ?? event.kind);
+const headline = (event: EventDetail): string =>
+  event.kind === "state" ? t.states[event.to] : (t.event.kinds[event.kind] ?? event.kind);

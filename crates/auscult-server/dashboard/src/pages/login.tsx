@@ -29,12 +29,26 @@ export function LoginPage() {
     }
   };
   return (
-    <form class="card login" onSubmit={(event) => { event.preventDefault(); void submit(event.currentTarget); }}>
+    <form
+      class="card login"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void submit(event.currentTarget);
+      }}
+    >
       <h1>{t.login.title}</h1>
-      <label>{t.login.name}<input name="name" autocomplete="username" required autofocus /></label>
-      <label>{t.login.password}<input name="password" type="password" autocomplete="current-password" required /></label>
+      <label>
+        {t.login.name}
+        <input name="name" autocomplete="username" required autofocus />
+      </label>
+      <label>
+        {t.login.password}
+        <input name="password" type="password" autocomplete="current-password" required />
+      </label>
       {error && <Failure error={error} />}
-      <button type="submit" class="primary" disabled={busy}>{t.login.go}</button>
+      <button type="submit" class="primary" disabled={busy}>
+        {t.login.go}
+      </button>
       <p class="hint">{t.login.forgot}</p>
     </form>
   );

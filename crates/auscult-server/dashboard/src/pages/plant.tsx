@@ -26,14 +26,25 @@ export function PlantPage() {
   const search = query.get("search") ?? "";
   const found = useMemo(() => {
     const word = search.toLowerCase();
-    return (all ?? []).filter((machine) =>
-      (state === "" || (state === "drift" ? machine.drift : machine.state === state)) && machine.name.toLowerCase().includes(word));
+    return (all ?? []).filter(
+      (machine) =>
+        (state === "" || (state === "drift" ? machine.drift : machine.state === state)) &&
+        machine.name.toLowerCase().includes(word),
+    );
   }, [all, state, search]);
   if (all === null) return <p class="loading">{t.loading}</p>;
   if (all.length === 0) {
     return (
-      <div class="empty"><h1>{t.plant.nothing}</h1><p>{t.plant.nothingText}</p>
-        {maySee(role, "administrator") && <a class="button primary" href="/add"><Plus />{t.pages.add}</a>}</div>
+      <div class="empty">
+        <h1>{t.plant.nothing}</h1>
+        <p>{t.plant.nothingText}</p>
+        {maySee(role, "administrator") && (
+          <a class="button primary" href="/add">
+            <Plus />
+            {t.pages.add}
+          </a>
+        )}
+      </div>
     );
   }
   const needing = all.filter(needsSomebody).length;
@@ -43,14 +54,37 @@ export function PlantPage() {
     <div class="plant">
       <header class="page-head">
         <div>
-          <h1>{needing > 0 ? t.plant.needs(needing) : all.every((machine) => machine.state === "learning") ? t.plant.learning : t.plant.well}</h1>
+          <h1>
+            {needing > 0
+              ? t.plant.needs(needing)
+              : all.every((machine) => machine.state === "learning")
+                ? t.plant.learning
+                : t.plant.well}
+          </h1>
           <p class="lead">{summary(all)}</p>
         </div>
-        {maySee(role, "administrator") && <a class="button" href="/add"><Plus />{t.pages.add}</a>}
+        {maySee(role, "administrator") && (
+          <a class="button" href="/add">
+            <Plus />
+            {t.pages.add}
+          </a>
+        )}
       </header>
       <Tools all={all} state={state} search={search} />
       {(state !== "" || search !== "") && (
-        <p class="found" role="status">{t.plant.found(found.length, all.length)} <button type="button" class="link" onClick={() => { setQuery("state", ""); setQuery("search", ""); }}>{t.plant.clear}</button></p>
+        <p class="found" role="status">
+          {t.plant.found(found.length, all.length)}{" "}
+          <button
+            type="button"
+            class="link"
+            onClick={() => {
+              setQuery("state", "");
+              setQuery("search", "");
+            }}
+          >
+            {t.plant.clear}
+          </button>
+        </p>
       )}
       {found.length === 0 && <p class="empty-line">{t.plant.noneFound}</p>}
       <Group title={t.plant.attention} machines={attention} list="rows" />
@@ -60,13 +94,28 @@ export function PlantPage() {
 }
 
 /** A part of the machines; more of them are drawn while scrolling. */
-function Group({ title, machines: all, list, isAlone = false }: { title: string; machines: Machine[]; list: "rows" | "tiles"; isAlone?: boolean }) {
+function Group({
+  title,
+  machines: all,
+  list,
+  isAlone = false,
+}: {
+  title: string;
+  machines: Machine[];
+  list: "rows" | "tiles";
+  isAlone?: boolean;
+}) {
   const [most, raise] = useState(PORTION);
   const end = useRef<IntersectionObserver | null>(null);
   const watch = (element: HTMLElement | null) => {
     end.current?.disconnect();
     if (!element) return;
-    end.current = new IntersectionObserver(([entry]) => { if (entry?.isIntersecting) raise((before) => before + PORTION); }, { rootMargin: "1200px" });
+    end.current = new IntersectionObserver(
+      ([entry]) => {
+        if (entry?.isIntersecting) raise((before) => before + PORTION);
+      },
+      { rootMargin: "1200px" },
+    );
     end.current.observe(element);
   };
   if (all.length === 0) return null;
@@ -74,8 +123,18 @@ function Group({ title, machines: all, list, isAlone = false }: { title: string;
   return (
     <section aria-label={title}>
       {!isAlone && <h2 class="group">{title}</h2>}
-      <ul class={list}>{all.slice(0, most).map((machine) => <Item key={machine.name} machine={machine} />)}</ul>
-      {all.length > most && <p class="empty-line" ref={watch}><button type="button" onClick={() => raise(most + PORTION)}>{t.more}</button></p>}
+      <ul class={list}>
+        {all.slice(0, most).map((machine) => (
+          <Item key={machine.name} machine={machine} />
+        ))}
+      </ul>
+      {all.length > most && (
+        <p class="empty-line" ref={watch}>
+          <button type="button" onClick={() => raise(most + PORTION)}>
+            {t.more}
+          </button>
+        </p>
+      )}
     </section>
   );
 }
@@ -90,14 +149,29 @@ function Tools({ all, state, search }: { all: Machine[]; state: string; search: 
   const count = (wanted: State) => all.filter((machine) => machine.state === wanted).length;
   const drifting = all.filter((machine) => machine.drift).length;
   const chip = (key: string, text: string, number: number, lamp: State | null) => (
-    <button type="button" key={key} class={`chip ${lamp ? `s-${lamp}` : ""}`} aria-pressed={state === key} onClick={() => setQuery("state", state === key ? "" : key)}>
-      {lamp ? <Lamp state={lamp} /> : key === "drift" && <Drift />}{text}<b>{number}</b>
+    <button
+      type="button"
+      key={key}
+      class={`chip ${lamp ? `s-${lamp}` : ""}`}
+      aria-pressed={state === key}
+      onClick={() => setQuery("state", state === key ? "" : key)}
+    >
+      {lamp ? <Lamp state={lamp} /> : key === "drift" && <Drift />}
+      {text}
+      <b>{number}</b>
     </button>
   );
   return (
     <div class="tools">
-      <label class="search"><Search /><span class="hidden">{t.plant.search}</span>
-        <input type="search" placeholder={t.plant.search} value={search} onInput={(input) => setQuery("search", input.currentTarget.value)} />
+      <label class="search">
+        <Search />
+        <span class="hidden">{t.plant.search}</span>
+        <input
+          type="search"
+          placeholder={t.plant.search}
+          value={search}
+          onInput={(input) => setQuery("search", input.currentTarget.value)}
+        />
       </label>
       <div class="chips" role="group" aria-label={t.plant.filter}>
         {chip("", t.plant.all, all.length, null)}
@@ -110,14 +184,25 @@ function Tools({ all, state, search }: { all: Machine[]; state: string; search: 
 
 /** Drawn again only when its machine has changed, or once in a while for "since". */
 class Row extends Component<{ machine: Machine }> {
-  override shouldComponentUpdate(next: { machine: Machine }) { return next.machine !== this.props.machine; }
+  override shouldComponentUpdate(next: { machine: Machine }) {
+    return next.machine !== this.props.machine;
+  }
   override render() {
     const { machine } = this.props;
     return (
       <li>
         <a class={`row s-${machine.state}`} href={toMachine(machine.name)}>
-          <span class="row-name"><strong>{machine.name}</strong><Flags machine={machine} /></span>
-          <span class="row-state"><StateBadge state={machine.state} /><small>{t.time.since("")}<Moment time={machine.since} /></small></span>
+          <span class="row-name">
+            <strong>{machine.name}</strong>
+            <Flags machine={machine} />
+          </span>
+          <span class="row-state">
+            <StateBadge state={machine.state} />
+            <small>
+              {t.time.since("")}
+              <Moment time={machine.since} />
+            </small>
+          </span>
           <span class="row-text">{words(machine)}</span>
           <Sparkline machine={machine} />
         </a>
@@ -127,16 +212,33 @@ class Row extends Component<{ machine: Machine }> {
 }
 
 class Tile extends Component<{ machine: Machine }> {
-  override shouldComponentUpdate(next: { machine: Machine }) { return next.machine !== this.props.machine; }
+  override shouldComponentUpdate(next: { machine: Machine }) {
+    return next.machine !== this.props.machine;
+  }
   override render() {
     const { machine } = this.props;
     return (
       <li>
         <a class={`tile s-${machine.state}`} href={toMachine(machine.name)}>
-          <span class="tile-head"><Lamp state={machine.state} /><strong>{machine.name}</strong><small>{score(machine.score)}</small></span>
+          <span class="tile-head">
+            <Lamp state={machine.state} />
+            <strong>{machine.name}</strong>
+            <small>{score(machine.score)}</small>
+          </span>
           <Sparkline machine={machine} />
-          <span class="tile-foot"><span>{t.states[machine.state]}, {age(machine)}</span><Flags machine={machine} /></span>
-          {machine.learning && <progress max={Math.max(1, machine.learning.clips_wanted)} value={machine.learning.clips} aria-label={machine.learning.text} />}
+          <span class="tile-foot">
+            <span>
+              {t.states[machine.state]}, {age(machine)}
+            </span>
+            <Flags machine={machine} />
+          </span>
+          {machine.learning && (
+            <progress
+              max={Math.max(1, machine.learning.clips_wanted)}
+              value={machine.learning.clips}
+              aria-label={machine.learning.text}
+            />
+          )}
         </a>
       </li>
     );
@@ -155,12 +257,35 @@ function words(machine: Machine): string {
 function Flags({ machine }: { machine: Machine }) {
   return (
     <span class="flags">
-      {machine.source.alive
-        ? <span class="flag" title={t.plant.microphoneWell}><Microphone /><span class="hidden">{t.plant.microphoneWell}</span></span>
-        : <span class="flag strong"><MicrophoneOff />{t.plant.microphoneLost}</span>}
-      {machine.drift && <span class="flag strong"><Drift />{t.drift}</span>}
-      {machine.shelved && <span class="flag"><Moon />{t.shelved}</span>}
-      {machine.out_of_service !== null && <span class="flag"><Moon />{t.outOfService}</span>}
+      {machine.source.alive ? (
+        <span class="flag" title={t.plant.microphoneWell}>
+          <Microphone />
+          <span class="hidden">{t.plant.microphoneWell}</span>
+        </span>
+      ) : (
+        <span class="flag strong">
+          <MicrophoneOff />
+          {t.plant.microphoneLost}
+        </span>
+      )}
+      {machine.drift && (
+        <span class="flag strong">
+          <Drift />
+          {t.drift}
+        </span>
+      )}
+      {machine.shelved && (
+        <span class="flag">
+          <Moon />
+          {t.shelved}
+        </span>
+      )}
+      {machine.out_of_service !== null && (
+        <span class="flag">
+          <Moon />
+          {t.outOfService}
+        </span>
+      )}
       {machine.acknowledged && <span class="flag">{t.acknowledged}</span>}
     </span>
   );

@@ -26,11 +26,22 @@ export function WaitingPage() {
   const names = [...new Set(shown.map((clip) => clip.machine))].sort();
   return (
     <div class="waiting-page">
-      <header class="page-head"><div><h1>{clips !== null && shown.length === 0 ? t.waiting.empty : t.waiting.title}</h1><p class="lead">{clips !== null && shown.length === 0 ? t.waiting.emptyText : t.waiting.text}</p></div></header>
-      {only !== null && <p class="found">{t.waiting.filtered(only)} · <a href="/waiting">{t.waiting.everyone}</a></p>}
+      <header class="page-head">
+        <div>
+          <h1>{clips !== null && shown.length === 0 ? t.waiting.empty : t.waiting.title}</h1>
+          <p class="lead">{clips !== null && shown.length === 0 ? t.waiting.emptyText : t.waiting.text}</p>
+        </div>
+      </header>
+      {only !== null && (
+        <p class="found">
+          {t.waiting.filtered(only)} · <a href="/waiting">{t.waiting.everyone}</a>
+        </p>
+      )}
       {error && <Failure error={error} retry={load} />}
       {clips === null && !error && <p class="loading">{t.loading}</p>}
-      {names.map((name) => <MachineClips key={name} name={name} clips={shown.filter((clip) => clip.machine === name)} decided={load} />)}
+      {names.map((name) => (
+        <MachineClips key={name} name={name} clips={shown.filter((clip) => clip.machine === name)} decided={load} />
+      ))}
     </div>
   );
 }
@@ -48,22 +59,34 @@ function MachineClips({ name, clips, decided }: { name: string; clips: Waiting[]
     if (!next.delete(step)) next.add(step);
     choose(next);
   };
-  const finish = () => { setChange(null); choose(new Set()); decided(); };
-  const preview = () => run(async () => setChange(await write<Change>("POST", `${at}/accept`, { steps, preview: true })));
-  const accept = () => run(async () => {
-    const done = await write<Change>("POST", `${at}/accept`, { steps, preview: false });
-    finish();
-    say(sentence(done.text || t.waiting.accepted), false, () => void run(async () => {
-      await write("POST", `${paths.machine(name)}/models/rollback`, {});
-      say(t.waiting.undone);
-      decided();
-    }));
-  });
-  const reject = () => run(async () => {
-    const done = await write("POST", `${at}/reject`, { steps });
-    finish();
-    say(sentence(done.text ?? t.actions.done));
-  });
+  const finish = () => {
+    setChange(null);
+    choose(new Set());
+    decided();
+  };
+  const preview = () =>
+    run(async () => setChange(await write<Change>("POST", `${at}/accept`, { steps, preview: true })));
+  const accept = () =>
+    run(async () => {
+      const done = await write<Change>("POST", `${at}/accept`, { steps, preview: false });
+      finish();
+      say(
+        sentence(done.text || t.waiting.accepted),
+        false,
+        () =>
+          void run(async () => {
+            await write("POST", `${paths.machine(name)}/models/rollback`, {});
+            say(t.waiting.undone);
+            decided();
+          }),
+      );
+    });
+  const reject = () =>
+    run(async () => {
+      const done = await write("POST", `${at}/reject`, { steps });
+      finish();
+      say(sentence(done.text ?? t.actions.done));
+    });
   const isAll = steps.length === clips.length;
   return (
     <Card title={name} aside={<a href={toMachine(name)}>{t.add.toMachine}</a>}>
@@ -71,10 +94,27 @@ function MachineClips({ name, clips, decided }: { name: string; clips: Waiting[]
         {clips.map((clip) => (
           <li key={clip.step}>
             <div class="clip-line">
-              {maySee(role, "operator") && <input type="checkbox" checked={chosen.has(clip.step)} aria-label={t.waiting.choose(exactly(clip.time))} onChange={() => toggle(clip.step)} />}
+              {maySee(role, "operator") && (
+                <input
+                  type="checkbox"
+                  checked={chosen.has(clip.step)}
+                  aria-label={t.waiting.choose(exactly(clip.time))}
+                  onChange={() => toggle(clip.step)}
+                />
+              )}
               <Listen machine={name} clip={clip} />
-              <span class="clip-text"><Moment time={clip.time} /><span>{sentence(clip.reason)}</span></span>
-              <button type="button" class="quiet" aria-expanded={seen === clip.step} onClick={() => see(seen === clip.step ? null : clip.step)}>{t.waiting.see}</button>
+              <span class="clip-text">
+                <Moment time={clip.time} />
+                <span>{sentence(clip.reason)}</span>
+              </span>
+              <button
+                type="button"
+                class="quiet"
+                aria-expanded={seen === clip.step}
+                onClick={() => see(seen === clip.step ? null : clip.step)}
+              >
+                {t.waiting.see}
+              </button>
             </div>
             {seen === clip.step && <Compare machine={name} step={clip.step} hasSound={clip.has_sound !== false} />}
           </li>
@@ -82,29 +122,77 @@ function MachineClips({ name, clips, decided }: { name: string; clips: Waiting[]
       </ul>
       {maySee(role, "operator") ? (
         <div class="buttons">
-          <button type="button" class="quiet" aria-pressed={isAll} onClick={() => choose(isAll ? new Set() : new Set(clips.map((clip) => clip.step)))}>{t.waiting.all}</button>
-          <button type="button" class="primary" disabled={busy || steps.length === 0} onClick={preview}>{t.waiting.accept(steps.length)}</button>
-          <button type="button" disabled={busy || steps.length === 0} onClick={reject}>{t.waiting.reject(steps.length)}</button>
+          <button
+            type="button"
+            class="quiet"
+            aria-pressed={isAll}
+            onClick={() => choose(isAll ? new Set() : new Set(clips.map((clip) => clip.step)))}
+          >
+            {t.waiting.all}
+          </button>
+          <button type="button" class="primary" disabled={busy || steps.length === 0} onClick={preview}>
+            {t.waiting.accept(steps.length)}
+          </button>
+          <button type="button" disabled={busy || steps.length === 0} onClick={reject}>
+            {t.waiting.reject(steps.length)}
+          </button>
         </div>
-      ) : <p class="hint">{t.onlyOperators}</p>}
+      ) : (
+        <p class="hint">{t.onlyOperators}</p>
+      )}
       {change && <Preview change={change} busy={busy} accept={accept} close={() => setChange(null)} />}
     </Card>
   );
 }
 
-function Preview({ change, busy, accept, close }: { change: Change; busy: boolean; accept: () => void; close: () => void }) {
+function Preview({
+  change,
+  busy,
+  accept,
+  close,
+}: {
+  change: Change;
+  busy: boolean;
+  accept: () => void;
+  close: () => void;
+}) {
   const value = (number: number | null) => (number === null ? t.waiting.unknown : score(number));
   return (
     <Dialog title={t.waiting.preview} close={close}>
       <p>{sentence(change.text)}</p>
       <table class="before-after">
-        <thead><tr><td /><th scope="col">{t.waiting.before}</th><th scope="col">{t.waiting.after}</th></tr></thead>
+        <thead>
+          <tr>
+            <td />
+            <th scope="col">{t.waiting.before}</th>
+            <th scope="col">{t.waiting.after}</th>
+          </tr>
+        </thead>
         <tbody>
-          <tr><th scope="row">{t.waiting.threshold}</th><td>{value(change.threshold_before)}</td><td><strong>{value(change.threshold_after)}</strong></td></tr>
-          <tr><th scope="row">{t.waiting.references}</th><td>{change.references_before}</td><td><strong>{change.references_after}</strong></td></tr>
+          <tr>
+            <th scope="row">{t.waiting.threshold}</th>
+            <td>{value(change.threshold_before)}</td>
+            <td>
+              <strong>{value(change.threshold_after)}</strong>
+            </td>
+          </tr>
+          <tr>
+            <th scope="row">{t.waiting.references}</th>
+            <td>{change.references_before}</td>
+            <td>
+              <strong>{change.references_after}</strong>
+            </td>
+          </tr>
         </tbody>
       </table>
-      <div class="buttons"><button type="button" class="primary" disabled={busy} onClick={accept}>{t.waiting.go}</button><button type="button" onClick={close}>{t.cancel}</button></div>
+      <div class="buttons">
+        <button type="button" class="primary" disabled={busy} onClick={accept}>
+          {t.waiting.go}
+        </button>
+        <button type="button" onClick={close}>
+          {t.cancel}
+        </button>
+      </div>
     </Dialog>
   );
 }
@@ -119,8 +207,22 @@ function Listen({ machine, clip }: { machine: string; clip: Waiting }) {
   };
   return (
     <>
-      <audio ref={audio} preload="none" src={paths.sound(machine, clip.step, false)} onPlay={() => set(true)} onPause={() => set(false)} onEnded={() => set(false)} />
-      <button type="button" class="round" aria-label={playing ? t.waiting.stop : t.waiting.play(exactly(clip.time))} onClick={toggle}>{playing ? <Pause /> : <Play />}</button>
+      <audio
+        ref={audio}
+        preload="none"
+        src={paths.sound(machine, clip.step, false)}
+        onPlay={() => set(true)}
+        onPause={() => set(false)}
+        onEnded={() => set(false)}
+      />
+      <button
+        type="button"
+        class="round"
+        aria-label={playing ? t.waiting.stop : t.waiting.play(exactly(clip.time))}
+        onClick={toggle}
+      >
+        {playing ? <Pause /> : <Play />}
+      </button>
     </>
   );
 }

@@ -12,7 +12,12 @@ import { type Hearing, Player } from "./player";
 export function Compare({ machine, step, hasSound }: { machine: string; step: number; hasSound: boolean }) {
   const { value, error } = useLoaded<Spectrogram>(paths.spectrogram(machine, step));
   const [hearing, report] = useState<Hearing>({ position: null, which: "now" });
-  if (error) return <p class="empty-line">{t.event.noPicture} {sentence(error.message)}</p>;
+  if (error)
+    return (
+      <p class="empty-line">
+        {t.event.noPicture} {sentence(error.message)}
+      </p>
+    );
   if (!value) return <p class="loading">{t.loading}</p>;
   const pictures = value.nearest ? [value, value.nearest] : [value];
   const low = Math.min(...pictures.map((picture) => picture.low_db));
@@ -23,13 +28,33 @@ export function Compare({ machine, step, hasSound }: { machine: string; step: nu
       <p class="lead">{sentence(value.heard || value.reason)}</p>
       <div class="pair">
         <SpectrogramPicture picture={value} name={t.event.this} isHeard={hearing.which === "now"} framed {...common} />
-        {value.nearest
-          ? <SpectrogramPicture picture={value.nearest} name={t.event.nearest} isHeard={hearing.which === "normal"} framed={false} {...common} />
-          : <p class="empty-line">{t.event.noNearest}</p>}
+        {value.nearest ? (
+          <SpectrogramPicture
+            picture={value.nearest}
+            name={t.event.nearest}
+            isHeard={hearing.which === "normal"}
+            framed={false}
+            {...common}
+          />
+        ) : (
+          <p class="empty-line">{t.event.noNearest}</p>
+        )}
       </div>
-      <p class="hint">{value.bands.length > 0 ? `${t.event.marked} ${bandWords(value.bands)}` : t.event.noBands} {value.nearest && t.event.sameScale}</p>
-      {hasSound ? <Player machine={machine} step={step} hasNearest={value.nearest !== null} report={report} /> : <p class="empty-line">{t.event.noSound}</p>}
-      {value.difference && <><h3>{t.event.difference}</h3><DifferenceChart edges={value.difference.hertz} decibels={value.difference.decibels} bands={value.bands} /></>}
+      <p class="hint">
+        {value.bands.length > 0 ? `${t.event.marked} ${bandWords(value.bands)}` : t.event.noBands}{" "}
+        {value.nearest && t.event.sameScale}
+      </p>
+      {hasSound ? (
+        <Player machine={machine} step={step} hasNearest={value.nearest !== null} report={report} />
+      ) : (
+        <p class="empty-line">{t.event.noSound}</p>
+      )}
+      {value.difference && (
+        <>
+          <h3>{t.event.difference}</h3>
+          <DifferenceChart edges={value.difference.hertz} decibels={value.difference.decibels} bands={value.bands} />
+        </>
+      )}
     </div>
   );
 }

@@ -24,8 +24,14 @@ export function EventList({ events, withMachine }: { events: Event[]; withMachin
           <a href={toEvent(event.id)}>
             <Sign event={event} />
             <span class="event-what">
-              <strong>{withMachine && `${event.machine}: `}{event.kind === "state" ? t.states[event.to] : t.event.kinds[event.kind] ?? event.kind}</strong>
-              <span>{sentence(event.reason)}{event.who && ` (${event.who})`}</span>
+              <strong>
+                {withMachine && `${event.machine}: `}
+                {event.kind === "state" ? t.states[event.to] : (t.event.kinds[event.kind] ?? event.kind)}
+              </strong>
+              <span>
+                {sentence(event.reason)}
+                {event.who && ` (${event.who})`}
+              </span>
             </span>
             <Moment time={event.time} />
           </a>

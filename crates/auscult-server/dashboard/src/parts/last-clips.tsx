@@ -15,7 +15,14 @@ const CLIPS = 20;
 export function LastClips({ name }: { name: string }) {
   const [open, setOpen] = useState(false);
   return (
-    <Card title={t.machine.clips} aside={<button type="button" class="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>{open ? t.close : t.machine.showClips}</button>}>
+    <Card
+      title={t.machine.clips}
+      aside={
+        <button type="button" class="quiet" aria-expanded={open} onClick={() => setOpen(!open)}>
+          {open ? t.close : t.machine.showClips}
+        </button>
+      }
+    >
       {open ? <Clips name={name} /> : <p class="hint">{t.machine.clipsText}</p>}
     </Card>
   );
@@ -32,10 +39,29 @@ function Clips({ name }: { name: string }) {
   const clip = value.items.find((each) => each.step === step);
   return (
     <div class="columns narrow-left">
-      <div><ClipTable clips={value.items} shown={step} own={[]} choose={choose} /><div class="buttons"><button type="button" class="small" onClick={reload}>{t.machine.refresh}</button></div></div>
+      <div>
+        <ClipTable clips={value.items} shown={step} own={[]} choose={choose} />
+        <div class="buttons">
+          <button type="button" class="small" onClick={reload}>
+            {t.machine.refresh}
+          </button>
+        </div>
+      </div>
       <div>
         {clip && <Compare key={clip.step} machine={name} step={clip.step} hasSound={clip.has_sound} />}
-        {clip && <><h3>{t.feedback.title}</h3><FeedbackForm key={clip.step} machine={name} step={clip.step} before={(answers.value?.items ?? []).filter((each) => each.step === clip.step)} kept={answers.reload} may={maySee(role, "operator")} /></>}
+        {clip && (
+          <>
+            <h3>{t.feedback.title}</h3>
+            <FeedbackForm
+              key={clip.step}
+              machine={name}
+              step={clip.step}
+              before={(answers.value?.items ?? []).filter((each) => each.step === clip.step)}
+              kept={answers.reload}
+              may={maySee(role, "operator")}
+            />
+          </>
+        )}
       </div>
     </div>
   );

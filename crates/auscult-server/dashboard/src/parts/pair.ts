@@ -14,7 +14,7 @@ export interface Pair {
 async function fetched(address: string): Promise<Blob> {
   const answer = await fetch(address, { credentials: "same-origin" });
   if (answer.ok) return answer.blob();
-  const said = await answer.json().catch(() => ({})) as { detail?: string };
+  const said = (await answer.json().catch(() => ({}))) as { detail?: string };
   throw new Error(said.detail ?? `${answer.status}`);
 }
 
@@ -25,7 +25,9 @@ const context = () => (shared ??= new AudioContext());
 function stereo(left: Float32Array, right: Float32Array, rate: number): Blob {
   const frames = left.length;
   const view = new DataView(new ArrayBuffer(44 + frames * 4));
-  const word = (at: number, text: string) => { for (let index = 0; index < 4; index += 1) view.setUint8(at + index, text.charCodeAt(index)); };
+  const word = (at: number, text: string) => {
+    for (let index = 0; index < 4; index += 1) view.setUint8(at + index, text.charCodeAt(index));
+  };
   word(0, "RIFF");
   view.setUint32(4, 36 + frames * 4, true);
   word(8, "WAVE");
@@ -54,18 +56,27 @@ export async function loadPair(now: string, normal: string | null): Promise<Pair
   const [one, other] = await Promise.all(blobs.map((blob) => (blob ? decode(blob) : null)));
   if (!one) throw new Error("no sound");
   const right = other ? other.getChannelData(0) : new Float32Array(0);
-  const addresses = [stereo(one.getChannelData(0), right, one.sampleRate), ...blobs].map((blob) => (blob ? URL.createObjectURL(blob) : null));
+  const addresses = [stereo(one.getChannelData(0), right, one.sampleRate), ...blobs].map((blob) =>
+    blob ? URL.createObjectURL(blob) : null,
+  );
   return {
     address: addresses[0]!,
     alone: { now: addresses[1]!, normal: addresses[2] ?? null },
-    release: () => addresses.forEach((address) => { if (address) URL.revokeObjectURL(address); }),
+    release: () =>
+      addresses.forEach((address) => {
+        if (address) URL.revokeObjectURL(address);
+      }),
   };
 }
 
 const FADE_SECONDS = 0.008;
 
 /** Connects an audio element that plays a pair; gives back how to choose what is heard. */
-export function connect(element: HTMLAudioElement): { hear: (which: Which) => void; wake: () => Promise<void>; end: () => void } {
+export function connect(element: HTMLAudioElement): {
+  hear: (which: Which) => void;
+  wake: () => Promise<void>;
+  end: () => void;
+} {
   const audio = context();
   const source = audio.createMediaElementSource(element);
   const splitter = audio.createChannelSplitter(2);

@@ -19,7 +19,13 @@ export function Sparkline({ machine }: { machine: Machine }) {
   const line = values.map((value, index) => `${index === 0 ? "M" : "L"}${x(index)} ${y(value)}`).join("");
   const label = t.plant.sparkline(score(values.at(-1)), threshold === null ? null : score(threshold));
   return (
-    <svg class={`spark s-${machine.state}`} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={label}>
+    <svg
+      class={`spark s-${machine.state}`}
+      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+      preserveAspectRatio="none"
+      role="img"
+      aria-label={label}
+    >
       {threshold !== null && <path class="line" d={`M0 ${y(threshold)}H${WIDTH}`} />}
       <path class="area" d={`${line}V${HEIGHT}H0Z`} />
       <path class="scores" d={line} />

@@ -29,17 +29,46 @@ export function TrendPanel({ machine }: { machine: MachineDetail }) {
   };
   const name = zoomed ? t.machine.zoomed(when(iso(shown.from)), when(iso(shown.to))) : t.machine.spans[range];
   return (
-    <Card title={t.machine.trend} aside={
-      <div class="trend-tools">
-        <button type="button" class="quiet" onClick={() => shift(-0.5)}>← {t.machine.earlier}</button>
-        {zoomed && <button type="button" class="quiet" onClick={() => shift(0.5)}>{t.machine.later} →</button>}
-        {zoomed && <button type="button" class="quiet" onClick={() => zoom(null)}>{t.machine.zoomOut}</button>}
-        <Segments label={t.machine.range} value={zoomed ? "" : range} choose={(next) => { zoom(null); setRange(next as Range); }}
-          options={Object.entries(t.machine.ranges) as [string, string][]} />
-      </div>
-    }>
+    <Card
+      title={t.machine.trend}
+      aside={
+        <div class="trend-tools">
+          <button type="button" class="quiet" onClick={() => shift(-0.5)}>
+            ← {t.machine.earlier}
+          </button>
+          {zoomed && (
+            <button type="button" class="quiet" onClick={() => shift(0.5)}>
+              {t.machine.later} →
+            </button>
+          )}
+          {zoomed && (
+            <button type="button" class="quiet" onClick={() => zoom(null)}>
+              {t.machine.zoomOut}
+            </button>
+          )}
+          <Segments
+            label={t.machine.range}
+            value={zoomed ? "" : range}
+            choose={(next) => {
+              zoom(null);
+              setRange(next as Range);
+            }}
+            options={Object.entries(t.machine.ranges) as [string, string][]}
+          />
+        </div>
+      }
+    >
       {error && <Failure error={error} />}
-      {value && <TrendBody machine={machine} trend={value} from={shown.from} to={shown.to} name={name} zoom={(from, to) => zoom({ from, to })} />}
+      {value && (
+        <TrendBody
+          machine={machine}
+          trend={value}
+          from={shown.from}
+          to={shown.to}
+          name={name}
+          zoom={(from, to) => zoom({ from, to })}
+        />
+      )}
       {!value && !error && <div class="plot-space" />}
     </Card>
   );
@@ -56,26 +85,71 @@ function spanOf(range: Range, clips: number): { from: number; to: number } {
   return lastSpan;
 }
 
-function TrendBody({ machine, trend, from, to, name, zoom }: {
-  machine: MachineDetail; trend: Trend; from: number; to: number; name: string; zoom: (from: number, to: number) => void;
+function TrendBody({
+  machine,
+  trend,
+  from,
+  to,
+  name,
+  zoom,
+}: {
+  machine: MachineDetail;
+  trend: Trend;
+  from: number;
+  to: number;
+  name: string;
+  zoom: (from: number, to: number) => void;
 }) {
   const points = trend.points.filter((point) => point.scored > 0);
-  const sum = (pick: (point: Trend["points"][number]) => number) => points.reduce((total, point) => total + pick(point), 0);
+  const sum = (pick: (point: Trend["points"][number]) => number) =>
+    points.reduce((total, point) => total + pick(point), 0);
   const highest = Math.max(...points.map((point) => point.highest ?? -Infinity));
-  const label = points.length === 0 ? `${name}: ${t.machine.trendEmpty}`
-    : t.machine.trendSentence(name, sum((point) => point.scored), sum((point) => point.anomalous), score(highest), machine.lines.alarm === null ? null : score(machine.lines.alarm));
+  const label =
+    points.length === 0
+      ? `${name}: ${t.machine.trendEmpty}`
+      : t.machine.trendSentence(
+          name,
+          sum((point) => point.scored),
+          sum((point) => point.anomalous),
+          score(highest),
+          machine.lines.alarm === null ? null : score(machine.lines.alarm),
+        );
   const columns = t.machine.columns;
   return (
     <>
       <TrendChart trend={trend} lines={machine.lines} from={from} to={to} label={label} zoom={zoom} />
       <details>
         <summary>{t.asTable}</summary>
-        <div class="scroll"><table>
-          <thead><tr>{[columns.from, columns.clips, columns.anomalous, columns.lowest, columns.mean, columns.highest].map((text) => <th scope="col" key={text}>{text}</th>)}</tr></thead>
-          <tbody>{points.slice(-100).reverse().map((point) => (
-            <tr key={String(point.start)}><td>{exactly(point.start)}</td><td>{point.clips}</td><td>{point.anomalous}</td><td>{score(point.lowest)}</td><td>{score(point.mean)}</td><td>{score(point.highest)}</td></tr>
-          ))}</tbody>
-        </table></div>
+        <div class="scroll">
+          <table>
+            <thead>
+              <tr>
+                {[columns.from, columns.clips, columns.anomalous, columns.lowest, columns.mean, columns.highest].map(
+                  (text) => (
+                    <th scope="col" key={text}>
+                      {text}
+                    </th>
+                  ),
+                )}
+              </tr>
+            </thead>
+            <tbody>
+              {points
+                .slice(-100)
+                .reverse()
+                .map((point) => (
+                  <tr key={String(point.start)}>
+                    <td>{exactly(point.start)}</td>
+                    <td>{point.clips}</td>
+                    <td>{point.anomalous}</td>
+                    <td>{score(point.lowest)}</td>
+                    <td>{score(point.mean)}</td>
+                    <td>{score(point.highest)}</td>
+                  </tr>
+                ))}
+            </tbody>
+          </table>
+        </div>
       </details>
     </>
   );
