@@ -43,7 +43,7 @@ const COLUMNS: [&str; 18] = [
 ];
 
 /// The same, for others who write clips.
-pub(crate) fn clip_columns() -> impl Iterator<Item = String> {
+pub(super) fn clip_columns() -> impl Iterator<Item = String> {
     COLUMNS.into_iter().map(str::to_owned)
 }
 
