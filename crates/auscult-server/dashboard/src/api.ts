@@ -153,6 +153,7 @@ export interface Event {
   differs_most: string | null;
   bands: Band[];
   nearest: string | null;
+  sound: string | null;
   model: { version: number; hash: string; threshold: number | null } | null;
   rule: string | null;
   who: string | null;

@@ -13,6 +13,10 @@ export function needsSomebody(machine: Machine): boolean {
   return ATTENTION.has(machine.state) || machine.drift;
 }
 
+/** Whether the last clip was anomalous: only then its reason explains an alarm. */
+export const isAnomalous = (machine: Machine): boolean =>
+  machine.score !== null && machine.score > (machine.model?.threshold ?? Infinity);
+
 export const maySee = (role: Role | undefined, wanted: Role): boolean => {
   const order: Role[] = ["viewer", "operator", "administrator"];
   return role !== undefined && order.indexOf(role) >= order.indexOf(wanted);

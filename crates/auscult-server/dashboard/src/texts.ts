@@ -236,7 +236,7 @@ export const t = {
     level: "Level",
     peak: "peak",
     sentence: (level: string, peak: string, clipped: boolean, hum: number | null) =>
-      `${level} dBFS, peak ${peak}. ${clipped ? "It is overdriven: turn the gain down." : "No clipping."} ${hum === null ? "No hum." : `Hum of the mains at ${hum} Hz: check cable and ground.`}`,
+      `${level} dBFS, peak ${peak}. ${clipped ? "It is overdriven: turn the gain down." : "No clipping."} ${hum === null ? "No hum." : `Hum at ${hum} Hz as of the mains: check cable and ground, unless the machine itself hums.`}`,
     clipped: "overdriven",
     notClipped: "no clipping",
     hum: (hertz: number) => `hum at ${hertz} Hz`,

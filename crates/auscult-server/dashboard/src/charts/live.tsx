@@ -9,13 +9,15 @@ import { PALETTE } from "./colours";
 
 const FLOOR = -90;
 const COLUMNS = 90;
+/** Colours span this much below the loudest band. */
+const SPAN_DECIBELS = 55;
 /** Quieter than this on average, a machine cannot be told from the hall. */
 const QUIET_DBFS = -70;
 
 const share = (dbfs: number) => `${Math.max(0, Math.min(100, ((dbfs - FLOOR) / -FLOOR) * 100))}%`;
 
 /** Moves the picture to the left and draws the newest spectrum at its right edge. */
-function advance(canvas: HTMLCanvasElement, spectrum: number[]): void {
+function advance(canvas: HTMLCanvasElement, spectrum: number[], loudest: (spectrum: number[]) => number): void {
   const bins = spectrum.length;
   if (canvas.width !== COLUMNS || canvas.height !== bins) {
     canvas.width = COLUMNS;
@@ -25,8 +27,9 @@ function advance(canvas: HTMLCanvasElement, spectrum: number[]): void {
   if (!context) return;
   context.putImageData(context.getImageData(1, 0, COLUMNS - 1, bins), 0, 0);
   const column = context.createImageData(1, bins);
+  const top = loudest(spectrum);
   spectrum.forEach((decibels, bin) => {
-    const shade = Math.max(0, Math.min(255, Math.round(((decibels + 110) / 90) * 255)));
+    const shade = Math.max(0, Math.min(255, Math.round((1 + (decibels - top) / SPAN_DECIBELS) * 255)));
     column.data.set(PALETTE.subarray(shade * 3, shade * 3 + 3), (bins - 1 - bin) * 4);
     column.data[(bins - 1 - bin) * 4 + 3] = 255;
   });
@@ -40,6 +43,9 @@ export function Live({ name }: { name: string }) {
   const [held, hold] = useState({ clipped: false, hum: null as number | null });
   useEffect(() => {
     let clippedUntil = 0;
+    let top = -Infinity;
+    // The scale of colours follows slowly, so that a quiet microphone has a picture too.
+    const loudest = (spectrum: number[]) => (top = Math.max(top - 0.3, ...spectrum));
     return open(paths.live(name), {
       message(kind, data) {
         if (kind !== "level") return;
@@ -48,7 +54,7 @@ export function Live({ name }: { name: string }) {
         if (arrived.clipped) clippedUntil = Date.now() + 5000;
         set(arrived);
         hold({ clipped: Date.now() < clippedUntil, hum: arrived.hum_hertz });
-        if (canvas.current) advance(canvas.current, arrived.spectrum);
+        if (canvas.current) advance(canvas.current, arrived.spectrum, loudest);
       },
       connected: (is) => setLost(!is),
     });

@@ -26,7 +26,7 @@ import { Learning } from "../parts/learning";
 import { TrendPanel } from "../parts/trend-panel";
 import { go, toEvent } from "../router";
 import { machines, news, say, session, useStore } from "../store";
-import { maySee } from "../states";
+import { isAnomalous, maySee } from "../states";
 import { t } from "../texts";
 
 export function MachinePage({ name }: { name: string }) {
@@ -66,10 +66,24 @@ function headline(machine: MachineDetail): string {
   return t.machine.headline[machine.state](machine.name);
 }
 
+/** The event that raised what is raised now; the one with sound if there is any. */
+function useRaised(machine: MachineDetail): Event | null {
+  const isRaised = machine.state === "alarm" || machine.state === "alert";
+  const path = `/events?machine=${encodeURIComponent(machine.name)}&kind=state&limit=20`;
+  const { value } = useLoaded<List<Event>>(isRaised ? path : null, machine.since);
+  const raised = (value?.items ?? []).filter((event) => event.to === "alarm" || event.to === "alert");
+  return isRaised ? (raised.find((event) => event.sound) ?? raised[0] ?? null) : null;
+}
+
+function whatDiffers(machine: MachineDetail, event: Event | null): string {
+  if (machine.state === "normal" && machine.drift) return machine.drift_text ?? machine.reason;
+  return event && !isAnomalous(machine) ? event.reason : machine.reason;
+}
+
 function Hero({ machine, changed }: { machine: MachineDetail; changed: () => void }) {
   const role = useStore(session)?.user?.role;
-  const differs = machine.state === "normal" && machine.drift ? (machine.drift_text ?? machine.reason) : machine.reason;
-  const event = machine.last_event;
+  const event = useRaised(machine);
+  const differs = whatDiffers(machine, event);
   const level = machine.level_dbfs === null ? "" : t.machine.level(number(machine.level_dbfs, 0));
   return (
     <section
@@ -98,7 +112,7 @@ function Hero({ machine, changed }: { machine: MachineDetail; changed: () => voi
           </p>
         )}
         <div class="buttons">
-          {event && (machine.state === "alarm" || machine.state === "alert") && (
+          {event && (
             <a class="button primary" href={toEvent(event.id)}>
               {t.machine.hear}
             </a>
@@ -132,11 +146,11 @@ function Hero({ machine, changed }: { machine: MachineDetail; changed: () => voi
   );
 }
 
-const Holds = ({ holds }: { holds: boolean | null }) => (
-  <span class={`holds ${holds === true ? "good" : holds === false ? "bad" : ""}`}>
-    {holds === null ? t.machine.unknown : holds ? t.machine.holds : t.machine.broken}
-  </span>
-);
+/** Nothing where nothing is promised. */
+const Holds = ({ holds }: { holds: boolean | null }) =>
+  holds === null ? null : (
+    <span class={`holds ${holds ? "good" : "bad"}`}>{holds ? t.machine.holds : t.machine.broken}</span>
+  );
 
 function RecentEvents({ name }: { name: string }) {
   const last = useStore(news);

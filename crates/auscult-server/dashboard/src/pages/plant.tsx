@@ -10,7 +10,7 @@ import { Lamp, StateBadge } from "../parts/lamp";
 import { Sparkline } from "../parts/sparkline";
 import { setQuery, toMachine, useAddress } from "../router";
 import { machines, session, useStore } from "../store";
-import { STATES, maySee, needsSomebody } from "../states";
+import { STATES, isAnomalous, maySee, needsSomebody } from "../states";
 import { t } from "../texts";
 
 /** How many rows are drawn at first; more follow while scrolling. */
@@ -251,7 +251,8 @@ function words(machine: Machine): string {
   if (machine.learning && machine.state === "learning") return sentence(machine.learning.text);
   if (machine.state === "normal" && machine.reason === "") return t.plant.fromNormal;
   if (!machine.source.alive && machine.source.problem) return sentence(machine.source.problem);
-  return sentence(machine.last_event && machine.state !== "normal" ? machine.last_event.reason : machine.reason);
+  const isRaised = machine.state === "alarm" || machine.state === "alert";
+  return sentence(isRaised && !isAnomalous(machine) ? (machine.last_event?.reason ?? machine.reason) : machine.reason);
 }
 
 function Flags({ machine }: { machine: Machine }) {

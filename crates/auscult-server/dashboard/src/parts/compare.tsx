@@ -10,8 +10,9 @@ import { useLoaded } from "./basics";
 import { type Hearing, Player } from "./player";
 
 export function Compare({ machine, step, hasSound }: { machine: string; step: number; hasSound: boolean }) {
-  const { value, error } = useLoaded<Spectrogram>(paths.spectrogram(machine, step));
+  const { value, error } = useLoaded<Spectrogram>(hasSound ? paths.spectrogram(machine, step) : null);
   const [hearing, report] = useState<Hearing>({ position: null, which: "now" });
+  if (!hasSound) return <p class="empty-line">{t.event.noSound}</p>;
   if (error)
     return (
       <p class="empty-line">
@@ -44,11 +45,7 @@ export function Compare({ machine, step, hasSound }: { machine: string; step: nu
         {value.bands.length > 0 ? `${t.event.marked} ${bandWords(value.bands)}` : t.event.noBands}{" "}
         {value.nearest && t.event.sameScale}
       </p>
-      {hasSound ? (
-        <Player machine={machine} step={step} hasNearest={value.nearest !== null} report={report} />
-      ) : (
-        <p class="empty-line">{t.event.noSound}</p>
-      )}
+      <Player machine={machine} step={step} hasNearest={value.nearest !== null} report={report} />
       {value.difference && (
         <>
           <h3>{t.event.difference}</h3>
