@@ -135,6 +135,9 @@ describe("the demonstration plant", () => {
       "a name with a space is refused",
     );
     await page.getByLabel("Name of the machine").fill("pump-9");
+    await page.getByLabel("Seconds in a clip").fill("2");
+    await page.getByLabel("Learnt with").selectOption("fast");
+    await page.getByLabel("A visit ends").selectOption({ label: "when I say so" });
     await shoot(page, "add-light");
     await page.getByRole("button", { name: "Add and listen" }).click();
     await page.getByRole("heading", { name: "Listen to pump-9" }).waitFor();

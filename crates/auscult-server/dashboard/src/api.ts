@@ -234,8 +234,7 @@ export interface AuditLine {
   time: Time;
   who: string;
   action: string;
-  subject?: string;
-  text?: string;
+  detail: string;
 }
 export interface System {
   version: string;

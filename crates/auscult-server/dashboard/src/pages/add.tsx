@@ -59,7 +59,6 @@ function Source() {
       if (kind === "tcp") Object.assign(source, { address: text("address"), sample_rate: Number(text("sample_rate")) });
       if (kind === "microphone") source["device"] = text("device");
       if (kind === "rtsp") source["url"] = text("url");
-      if (kind === "push") source["sample_rate"] = Number(text("sample_rate"));
       setError(null);
       try {
         const name = text("name");
@@ -69,6 +68,8 @@ function Source() {
           channel: Number(text("channel")),
           visit: text("visit"),
           keep: text("keep"),
+          preset: text("preset"),
+          clip_seconds: Number(text("clip_seconds")),
         });
         await loadMachines();
         go(`/add?machine=${encodeURIComponent(name)}`);
@@ -137,7 +138,7 @@ function Source() {
         </label>
       )}
       <div class="fields">
-        {(kind === "tcp" || kind === "push") && (
+        {kind === "tcp" && (
           <label>
             {t.add.rate}
             <input
@@ -170,6 +171,30 @@ function Source() {
           {t.add.keep}
           <select name="keep">
             {Object.entries(t.add.keeps).map(([value, text]) => (
+              <option key={value} value={value}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label>
+          {t.add.clip}
+          <input
+            name="clip_seconds"
+            type="number"
+            min={1}
+            max={600}
+            step="any"
+            required
+            defaultValue="10"
+            {...bad("clip_seconds")}
+          />
+          <small>{t.add.clipHint}</small>
+        </label>
+        <label>
+          {t.add.preset}
+          <select name="preset" {...bad("preset")}>
+            {Object.entries(t.add.presets).map(([value, text]) => (
               <option key={value} value={value}>
                 {text}
               </option>

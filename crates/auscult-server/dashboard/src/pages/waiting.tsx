@@ -1,8 +1,8 @@
 // Clips that ask to be accepted: hear them, see what accepting changes, decide, undo.
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { type Change, type Waiting, getAll, paths, write } from "../api";
-import { exactly, score, sentence } from "../format";
+import { type Change, type Machine, type Waiting, getAll, paths, write } from "../api";
+import { exactly, score, sentence, toMs } from "../format";
 import { Card, Dialog, Failure, Moment, useAction, useTitle } from "../parts/basics";
 import { Compare } from "../parts/compare";
 import { Pause, Play } from "../parts/icons";
@@ -10,6 +10,21 @@ import { toMachine, useAddress } from "../router";
 import { say, session, useStore } from "../store";
 import { maySee } from "../states";
 import { t } from "../texts";
+
+/** Asked for machine by machine, a few at a time. */
+async function loadWaiting(): Promise<Waiting[]> {
+  const rest = (await getAll<Machine>("/machines")).map((machine) => machine.name);
+  const found: Waiting[] = [];
+  const work = async () => {
+    for (let name = rest.pop(); name !== undefined; name = rest.pop()) {
+      const machine = name;
+      const clips = await getAll<Omit<Waiting, "machine">>(`${paths.machine(machine)}/waiting`);
+      found.push(...clips.map((clip) => ({ ...clip, machine })));
+    }
+  };
+  await Promise.all(Array.from({ length: 6 }, work));
+  return found.sort((one, other) => toMs(one.time) - toMs(other.time));
+}
 
 export function WaitingPage() {
   useTitle(t.waiting.title);
@@ -19,7 +34,7 @@ export function WaitingPage() {
   const [error, setError] = useState<Error | null>(null);
   const load = () => {
     setError(null);
-    getAll<Waiting>("/waiting").then(set, setError);
+    loadWaiting().then(set, setError);
   };
   useEffect(load, []);
   const shown = (clips ?? []).filter((clip) => only === null || clip.machine === only);

@@ -30,7 +30,7 @@ export function Audit() {
                       <Moment time={line.time} />
                     </td>
                     <td>{line.who}</td>
-                    <td>{[line.action, line.subject, line.text].filter(Boolean).join(" · ")}</td>
+                    <td>{[line.action, line.detail].filter(Boolean).join(" · ")}</td>
                   </tr>
                 ))}
               </tbody>
