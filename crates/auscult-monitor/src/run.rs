@@ -184,9 +184,7 @@ impl Monitor {
             let place = self.machines.find(&spec.name);
             let is_running = place.as_ref().is_some_and(|place| place.spec == *spec);
             if let (false, Some(place)) = (is_running, place) {
-                for path in spec.model.iter().chain(spec.states.values()) {
-                    drop(crate::watch::open_file(path, spec, &self.settings.front_ends)?);
-                }
+                self.check_models(spec, place.id).await?;
                 self.remove(&place).await;
             }
             let watch = if is_running {
@@ -226,6 +224,24 @@ impl Monitor {
         *self.choices.write().unwrap_or_else(PoisonError::into_inner) = sinks::choices(&site);
         self.site = site;
         self.start_sources().await
+    }
+
+    /// Opens everything that would judge a machine, so that one that is judged now is not lost.
+    async fn check_models(&self, spec: &MachineSpec, id: i64) -> Result<()> {
+        let (spec, around) = (spec.clone(), self.around.clone());
+        let check = move || -> Result<()> {
+            let mut paths: Vec<_> =
+                spec.model.iter().chain(spec.states.values()).cloned().collect();
+            if spec.model.is_none() {
+                let current = around.writer.call(move |history| history.current_model(id, None))?;
+                paths.extend(current.map(|row| around.data.file(&row.file)));
+            }
+            for path in paths {
+                drop(crate::watch::open_file(&path, &spec, &around.front_ends)?);
+            }
+            Ok(())
+        };
+        tokio::task::spawn_blocking(check).await.map_err(|_| Error::Stopping)?
     }
 
     fn start_sinks(&mut self, site: &Site) -> Result<()> {

@@ -80,6 +80,8 @@ pub struct Shared {
     pub(crate) checking: Semaphore,
     /// Sound that is being scored or decoded: each takes a core.
     pub(crate) working: Arc<Semaphore>,
+    /// Bodies that are being received: each takes room on the disk.
+    pub(crate) uploads: Semaphore,
     streams: Arc<Semaphore>,
     models: Mutex<Vec<(String, Arc<Machine>)>>,
     scrubbing: Arc<Scrubbing>,
@@ -107,6 +109,7 @@ impl App {
             throttle: Throttle::default(),
             checking: Semaphore::new(2),
             working: Arc::new(Semaphore::new(cores.max(2))),
+            uploads: Semaphore::new(16),
             streams: Arc::new(Semaphore::new(server.streams)),
             models: Mutex::default(),
             scrubbing,

@@ -108,7 +108,7 @@ async fn list(
 
 /// Everything about a machine.
 #[derive(Debug, Serialize, ToSchema)]
-struct MachineDetail {
+pub(super) struct MachineDetail {
     #[serde(flatten)]
     severe: Severe,
     /// How it is watched.
@@ -164,15 +164,19 @@ struct Lines {
     (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 async fn show(State(app): State<App>, Path(name): Path<String>) -> Result<Json<MachineDetail>> {
-    let spec = app.machine(&name)?;
+    Ok(Json(detail(&app, &name).await?))
+}
+
+pub(super) async fn detail(app: &App, name: &str) -> Result<MachineDetail> {
+    let spec = app.machine(name)?;
     let (status, rules) = app
-        .read_machine(&name, |history, id| {
+        .read_machine(name, |history, id| {
             let standing = history.standing(id)?;
             Ok((standing.map(|standing| standing.status), history.last_rules(id)?))
         })
         .await?;
-    let status = status.ok_or_else(|| Problem::no_machine(&name))?;
-    let model = app.model_of(&name).await?;
+    let status = status.ok_or_else(|| Problem::no_machine(name))?;
+    let model = app.model_of(name).await?;
     let (text, holds) = match &model {
         Some((machine, _)) => words::promise(machine, &status),
         None => {
@@ -181,7 +185,7 @@ async fn show(State(app): State<App>, Path(name): Path<String>) -> Result<Json<M
         }
     };
     let threshold = status.model.as_ref().and_then(|model| model.threshold);
-    Ok(Json(MachineDetail {
+    Ok(MachineDetail {
         spec: view(&spec, rules),
         promise: PromiseView { text, holds },
         what_to_do: words::what_to_do(&status),
@@ -189,7 +193,7 @@ async fn show(State(app): State<App>, Path(name): Path<String>) -> Result<Json<M
         lines: Lines { alert: threshold, alarm: threshold },
         drift_text: words::drift_text(&status),
         severe: Severe::of(status),
-    }))
+    })
 }
 
 fn view(spec: &MachineSpec, rules: Option<RulesRecord>) -> SpecView {

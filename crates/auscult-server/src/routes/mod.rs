@@ -1,14 +1,23 @@
 //! What can be asked for: one file a resource, each with its description.
 
+mod budget;
 mod clips;
+mod commands;
 mod events;
+mod exports;
+mod feedback;
 mod live;
 mod machines;
+mod models;
+mod onboarding;
+mod score;
 mod session;
+mod sources;
 mod stream;
 mod system;
 mod times;
 mod trend;
+mod users;
 
 use axum::{Router, routing::get};
 use utoipa::OpenApi;
@@ -33,11 +42,20 @@ fn interface() -> OpenApiRouter<App> {
     OpenApiRouter::new()
         .merge(session::routes())
         .merge(machines::routes())
+        .merge(onboarding::routes())
+        .merge(commands::routes())
         .merge(trend::routes())
         .merge(clips::routes())
         .merge(events::routes())
         .merge(stream::routes())
         .merge(live::routes())
+        .merge(feedback::routes())
+        .merge(models::routes())
+        .merge(budget::routes())
+        .merge(score::routes())
+        .merge(sources::routes())
+        .merge(exports::routes())
+        .merge(users::routes())
         .merge(system::routes())
 }
 
