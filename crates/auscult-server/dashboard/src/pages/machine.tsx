@@ -47,7 +47,7 @@ export function MachinePage({ name }: { name: string }) {
           <Learning learning={machine.learning} name={machine.name} />
         </Card>
       )}
-      <TrendPanel machine={machine} />
+      {(machine.model !== null || machine.trend.length > 0) && <TrendPanel machine={machine} />}
       <div class="columns">
         <Card title={t.live.title}>
           <Live name={name} />
@@ -207,7 +207,7 @@ function ModelCard({ machine, changed }: { machine: MachineDetail; changed: () =
         </div>
       }
     >
-      {model === null && <p>{t.machine.noModel}</p>}
+      {model === null && <p class="empty-line">{t.machine.noModel}</p>}
       <div class="spread">
         <Facts
           rows={[

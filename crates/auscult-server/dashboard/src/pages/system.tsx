@@ -78,7 +78,7 @@ export function SystemPage() {
         {value.deletions.length === 0 ? (
           <p class="empty-line">{t.system.deletionsNone}</p>
         ) : (
-          <div class="scroll">
+          <div class="scroll tall" tabIndex={0} role="region" aria-label={t.system.deletions}>
             <table>
               <thead>
                 <tr>

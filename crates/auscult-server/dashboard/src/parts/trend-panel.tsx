@@ -117,6 +117,7 @@ function TrendBody({
   const columns = t.machine.columns;
   return (
     <>
+      {points.length === 0 && <p class="plot-empty">{t.machine.trendEmpty}</p>}
       <TrendChart trend={trend} lines={machine.lines} from={from} to={to} label={label} zoom={zoom} />
       <details>
         <summary>{t.asTable}</summary>
