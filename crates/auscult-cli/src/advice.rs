@@ -46,11 +46,27 @@ fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(error) = cause.downcast_ref::<auscult_eval::Error>() {
         return of_eval(error);
     }
+    if let Some(error) = cause.downcast_ref::<auscult_server::ServeError>() {
+        return of_server(error);
+    }
     #[cfg(feature = "training")]
     if let Some(error) = cause.downcast_ref::<auscult_finetune::Error>() {
         return of_finetune(error);
     }
     None
+}
+
+fn of_server(error: &auscult_server::ServeError) -> Option<String> {
+    use auscult_server::ServeError;
+    let advice = match error {
+        ServeError::Unguarded { .. } => {
+            "add a user first: auscult serve user add NAME --role admin --data DIR (or a token for programs: auscult \
+             serve token add NAME --scope push --data DIR), or stay on this computer: --listen 127.0.0.1:8080"
+        }
+        ServeError::Listen { .. } => "choose another address with --listen",
+        _ => return None,
+    };
+    Some(advice.to_owned())
 }
 
 fn of_library(error: &Error) -> Option<String> {

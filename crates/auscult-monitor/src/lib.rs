@@ -7,9 +7,11 @@
 pub mod clock;
 pub mod control;
 pub mod data;
+pub mod directory;
 mod error;
 pub mod history;
 pub mod metrics;
+pub mod news;
 pub mod replay;
 pub mod run;
 pub mod running;

@@ -13,12 +13,14 @@ use crate::{
     clock::Clock,
     control::{Answer, Ask},
     data::{DataFolder, DataLock},
+    directory::{Directory, Place},
     error::{Error, Result},
     history::{Commit, History, Writer},
+    news::{ListeningIn, NewsDesk},
     sinks::{self, Bell, Choice, Post},
     site::{MachineSpec, Site, SourceSpec},
     sources::{self, Folders, Tap},
-    watch::{Command, Event, Sound, Surroundings, Watch},
+    watch::{Event, Sound, Surroundings, Watch},
     worker::{Work, Worker},
 };
 
@@ -43,7 +45,8 @@ pub struct Monitor {
     choices: Arc<RwLock<Vec<Choice>>>,
     post: Post,
     workers: Vec<Worker>,
-    machines: BTreeMap<String, Place>,
+    machines: Directory,
+    news: NewsDesk,
     sources: BTreeMap<SourceSpec, sources::Running>,
     folders: Folders,
     sinks: Vec<sinks::Running>,
@@ -64,14 +67,6 @@ impl std::fmt::Debug for Monitor {
     }
 }
 
-/// Where a machine is.
-#[derive(Debug, Clone)]
-struct Place {
-    id: i64,
-    worker: usize,
-    spec: MachineSpec,
-}
-
 impl Monitor {
     /// Starts everything; must be called within a runtime.
     ///
@@ -82,16 +77,18 @@ impl Monitor {
         let lock = settings.data.lock()?;
         let history = History::open(settings.data.root())?;
         let bell = Bell::default();
+        let news = NewsDesk::default();
         #[cfg(feature = "mqtt")]
         let mqtt: Arc<Mutex<Option<sinks::Mqtt>>> = Arc::default();
         let written = {
-            let bell = bell.clone();
+            let (bell, news) = (bell.clone(), news.clone());
             #[cfg(feature = "mqtt")]
             let mqtt = Arc::clone(&mqtt);
             Box::new(move |commit: &Commit| {
                 if !commit.messages.is_empty() {
                     bell.ring();
                 }
+                news.tell(commit);
                 #[cfg(feature = "mqtt")]
                 if let Some(standing) = &commit.standing
                     && let Some(mqtt) = &*mqtt.lock().unwrap_or_else(PoisonError::into_inner)
@@ -115,6 +112,7 @@ impl Monitor {
             writer: writer.clone(),
             front_ends: settings.front_ends.clone(),
             sinks: Arc::new(wanted),
+            listening_in: ListeningIn::default(),
         };
         let post = Post {
             clock,
@@ -139,7 +137,8 @@ impl Monitor {
             choices,
             post,
             workers: workers?,
-            machines: BTreeMap::new(),
+            machines: Directory::default(),
+            news,
             sources: BTreeMap::new(),
             folders: Folders::start()?,
             sinks: Vec::new(),
@@ -163,6 +162,11 @@ impl Monitor {
         &self.site
     }
 
+    /// The clock.
+    pub fn clock(&self) -> &Clock {
+        &self.settings.clock
+    }
+
     /// The data folder.
     pub fn data(&self) -> &DataFolder {
         &self.settings.data
@@ -177,11 +181,10 @@ impl Monitor {
         // Everything that can fail comes first.
         let mut opened: Vec<(MachineSpec, Option<Watch>)> = Vec::new();
         for spec in &site.machines {
-            let is_running = self.machines.get(&spec.name).is_some_and(|place| place.spec == *spec);
-            if let (false, Some(place)) = (is_running, self.machines.get(&spec.name).cloned()) {
-                for path in spec.model.iter().chain(spec.states.values()) {
-                    drop(crate::watch::open_file(path, spec, &self.settings.front_ends)?);
-                }
+            let place = self.machines.find(&spec.name);
+            let is_running = place.as_ref().is_some_and(|place| place.spec == *spec);
+            if let (false, Some(place)) = (is_running, place) {
+                self.check_models(spec, place.id).await?;
                 self.remove(&place).await;
             }
             let watch = if is_running {
@@ -202,12 +205,8 @@ impl Monitor {
             self.start_sinks(&site)?;
         }
         let wanted: BTreeSet<&str> = site.machines.iter().map(|it| it.name.as_str()).collect();
-        let gone: Vec<Place> = self
-            .machines
-            .iter()
-            .filter(|(name, _)| !wanted.contains(name.as_str()))
-            .map(|(_, place)| place.clone())
-            .collect();
+        let mut gone = self.machines.places();
+        gone.retain(|place| !wanted.contains(place.spec.name.as_str()));
         for place in gone {
             self.remove(&place).await;
             self.machines.remove(&place.spec.name);
@@ -216,12 +215,33 @@ impl Monitor {
             let Some(watch) = watch else { continue };
             let id = watch.id();
             let worker = self.least_busy();
+            let Some(sender) = self.workers.get(worker).map(|worker| worker.sender.clone()) else {
+                return Err(Error::Stopping);
+            };
             self.send(worker, Work::Add(Box::new(watch))).await;
-            self.machines.insert(spec.name.clone(), Place { id, worker, spec });
+            self.machines.insert(Place { id, worker, sender, spec });
         }
         *self.choices.write().unwrap_or_else(PoisonError::into_inner) = sinks::choices(&site);
         self.site = site;
         self.start_sources().await
+    }
+
+    /// Opens everything that would judge a machine, so that one that is judged now is not lost.
+    async fn check_models(&self, spec: &MachineSpec, id: i64) -> Result<()> {
+        let (spec, around) = (spec.clone(), self.around.clone());
+        let check = move || -> Result<()> {
+            let mut paths: Vec<_> =
+                spec.model.iter().chain(spec.states.values()).cloned().collect();
+            if spec.model.is_none() {
+                let current = around.writer.call(move |history| history.current_model(id, None))?;
+                paths.extend(current.map(|row| around.data.file(&row.file)));
+            }
+            for path in paths {
+                drop(crate::watch::open_file(&path, &spec, &around.front_ends)?);
+            }
+            Ok(())
+        };
+        tokio::task::spawn_blocking(check).await.map_err(|_| Error::Stopping)?
     }
 
     fn start_sinks(&mut self, site: &Site) -> Result<()> {
@@ -243,7 +263,8 @@ impl Monitor {
     }
 
     fn least_busy(&self) -> usize {
-        let count = |worker: usize| self.machines.values().filter(|it| it.worker == worker).count();
+        let places = self.machines.places();
+        let count = |worker: usize| places.iter().filter(|it| it.worker == worker).count();
         (0..self.workers.len()).min_by_key(|&worker| count(worker)).unwrap_or(0)
     }
 
@@ -269,8 +290,8 @@ impl Monitor {
     /// Starts every source that is not running, with all machines that listen to it.
     async fn start_sources(&mut self) -> Result<()> {
         let mut wanted: BTreeMap<SourceSpec, Vec<Place>> = BTreeMap::new();
-        for place in self.machines.values() {
-            wanted.entry(place.spec.source.clone()).or_default().push(place.clone());
+        for place in self.machines.places() {
+            wanted.entry(place.spec.source.clone()).or_default().push(place);
         }
         for (spec, places) in wanted {
             if self.sources.contains_key(&spec) {
@@ -286,9 +307,8 @@ impl Monitor {
                     }
                     _ => Vec::new(),
                 };
-                let Some(worker) = self.workers.get(place.worker) else { continue };
                 let (machine, channel) = (place.id, place.spec.channel);
-                taps.push(Tap { machine, channel, sender: worker.sender.clone(), seen });
+                taps.push(Tap { machine, channel, sender: place.sender, seen });
             }
             let running = sources::start(&spec, taps, &self.settings.clock, &self.folders);
             self.sources.insert(spec, running);
@@ -296,51 +316,34 @@ impl Monitor {
         Ok(())
     }
 
-    /// Sound of a machine whose sound is pushed; waits while the monitor has too much to do.
+    /// Sound of a machine whose sound is pushed; see [`Directory::push`].
     ///
     /// # Errors
     ///
-    /// If there is no such machine, its sound comes from somewhere else, or the monitor is stopping.
+    /// Those of [`Directory::push`].
     pub async fn push(&self, machine: &str, sound: Sound) -> Result<()> {
-        let unknown = || Error::UnknownMachine { name: machine.to_owned() };
-        let place = self.machines.get(machine).ok_or_else(unknown)?;
-        if place.spec.source != SourceSpec::Push {
-            return Err(Error::Refused(format!(
-                "the sound of {machine} comes from {}; only a machine without a source is pushed to",
-                place.spec.source
-            )));
-        }
-        let worker = self.workers.get(place.worker).ok_or(Error::Stopping)?;
-        let work = Work::Sound(place.id, sound);
-        worker.sender.send(work).await.map_err(|_| Error::Stopping)
+        self.machines.push(machine, sound).await
     }
 
     /// Carries out what somebody asks.
     pub async fn ask(&self, ask: Ask) -> Answer {
-        let outcome = match ask {
-            Ask::Command { machine, body } => {
-                self.command(&machine, body).await.map(|text| Answer::Done { text })
-            }
-            Ask::Request { machine, body } => match self.machines.get(&machine) {
-                None => Err(Error::UnknownMachine { name: machine }),
-                Some(place) => {
-                    let (reply, answer) = oneshot::channel();
-                    self.send(place.worker, Work::Request(place.id, body, reply)).await;
-                    let answer = answer.await.map_err(|_| Error::Stopping).and_then(|it| it);
-                    answer.map(Answer::Change)
-                }
-            },
-            Ask::Reload | Ask::Stop => Err(Error::Stopping),
-        };
-        outcome.unwrap_or_else(|error| Answer::Refused { reason: error.to_string() })
+        let answer = self.machines.ask(ask).await;
+        answer.unwrap_or_else(|error| Answer::Refused { reason: error.to_string() })
     }
 
-    async fn command(&self, machine: &str, command: Command) -> Result<String> {
-        let unknown = || Error::UnknownMachine { name: machine.to_owned() };
-        let place = self.machines.get(machine).ok_or_else(unknown)?;
-        let (reply, answer) = oneshot::channel();
-        self.send(place.worker, Work::Command(place.id, command, Some(reply))).await;
-        answer.await.map_err(|_| Error::Stopping)?
+    /// The way to the machines, which others may use while the monitor runs.
+    pub fn directory(&self) -> &Directory {
+        &self.machines
+    }
+
+    /// Who tells what just happened.
+    pub fn news(&self) -> &NewsDesk {
+        &self.news
+    }
+
+    /// Who lets others listen in.
+    pub fn listening_in(&self) -> &ListeningIn {
+        &self.around.listening_in
     }
 
     /// Time passes: call it about once a second.
@@ -362,7 +365,7 @@ impl Monitor {
             let Ok(order) = order else { return };
             match order {
                 sinks::MqttOrder::Command(machine, command) => {
-                    if let Err(error) = self.command(&machine, command).await {
+                    if let Err(error) = self.machines.command(&machine, command).await {
                         tracing::warn!(machine, %error, "a command from the broker was refused");
                     }
                 }

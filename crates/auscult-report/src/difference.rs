@@ -10,7 +10,7 @@ use crate::{spectrum::Transform, text::hertz};
 
 /// The average level of a clip in each third octave.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct ThirdOctaves {
+pub struct ThirdOctaves {
     /// Hertz and decibels, ascending.
     bands: Vec<(Range<f64>, f64)>,
 }
@@ -89,7 +89,8 @@ const BEYOND_NORMAL: f64 = 1.5;
 const MOST_PARTS: usize = 3;
 
 impl ThirdOctaves {
-    pub(crate) fn of(samples: &[f32], sample_rate: u32) -> Self {
+    /// Of mono samples; those that are not finite count as 0.
+    pub fn of(samples: &[f32], sample_rate: u32) -> Self {
         let rate = f64::from(sample_rate.max(1));
         let window_len = ((rate * WINDOW_SECONDS) as usize).next_power_of_two().clamp(64, 65_536);
         let mut transform = Transform::new(window_len);
@@ -111,6 +112,11 @@ impl ThirdOctaves {
             Some((band, (10.0 * power.max(1e-20).log10()).max(SILENCE)))
         });
         Self { bands: bands.collect() }
+    }
+
+    /// Each third octave with its average level in dB, ascending.
+    pub fn bands(&self) -> impl Iterator<Item = (&Range<f64>, f64)> {
+        self.bands.iter().map(|(hertz, level)| (hertz, *level))
     }
 
     /// Which of two clips this one is closer to; a clip is closer than none.

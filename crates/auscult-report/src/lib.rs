@@ -44,7 +44,10 @@ mod text;
 mod testing;
 
 use self::input::{ReportClip, ReportSound};
-pub use self::{encode::flac, health::State, input::Report, machines::Machines};
+pub use self::{
+    difference::ThirdOctaves, encode::flac, health::State, input::Report, machines::Machines,
+    spectrum::Spectrogram,
+};
 use auscult::{ClipRecord, Machine};
 
 /// The page of a machine: one HTML document that needs nothing else.

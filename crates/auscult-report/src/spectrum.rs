@@ -4,13 +4,13 @@ use auscult::fourier::{self, Complex32, RealToComplex};
 
 /// Levels over time and frequency.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Spectrogram {
+pub struct Spectrogram {
     /// Cells a row: time.
-    pub(crate) columns: usize,
+    pub columns: usize,
     /// Rows: frequency, the lowest first, 0 to half the sample rate.
-    pub(crate) rows: usize,
+    pub rows: usize,
     /// Decibels, row by row. Never NaN or infinite.
-    pub(crate) decibels: Vec<f32>,
+    pub decibels: Vec<f32>,
 }
 
 /// At most this many cells; finer detail cannot be seen at the size of the picture.
@@ -26,7 +26,7 @@ const LOWEST_POWER: f32 = 1e-20;
 impl Spectrogram {
     /// The spectrogram of mono samples. Each cell has the level of its loudest part, so that a
     /// single click or tone stays visible. Samples that are not finite count as 0.
-    pub(crate) fn of(samples: &[f32], sample_rate: u32) -> Self {
+    pub fn of(samples: &[f32], sample_rate: u32) -> Self {
         let wanted = (f64::from(sample_rate) * WINDOW_SECONDS) as usize;
         let window_len = wanted.next_power_of_two().clamp(64, 16_384);
         let hop = window_len / 2;
@@ -50,7 +50,7 @@ impl Spectrogram {
     }
 
     /// The loudest cell.
-    pub(crate) fn loudest(&self) -> f32 {
+    pub fn loudest(&self) -> f32 {
         self.decibels.iter().copied().fold(f32::NEG_INFINITY, f32::max)
     }
 }

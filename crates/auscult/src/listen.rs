@@ -89,6 +89,18 @@ pub struct RunSummary {
     pub changed: Option<Changed>,
 }
 
+impl RunSummary {
+    /// What the JSON form of a run says beside its clips; `program` is who made it.
+    pub fn facts(&self, model_hash: &str, program: &str) -> serde_json::Value {
+        serde_json::json!({
+            "program": program,
+            "model_hash": model_hash,
+            "changed": self.changed,
+            "summary": self,
+        })
+    }
+}
+
 impl<'a> Listening<'a> {
     pub(crate) fn new(
         machine: &'a Machine,

@@ -15,6 +15,7 @@ mod metrics;
 mod model;
 mod report;
 mod score;
+mod serve;
 mod synth;
 mod train;
 mod tune;
@@ -41,6 +42,7 @@ pub(crate) use self::{
     model::{InspectArguments, ModelCommand},
     report::ReportArguments,
     score::{ColumnArguments, ExplainArguments, ScoreArguments, ScoringArguments},
+    serve::{ServeArguments, ServeCommand, TokenCommand, UserCommand},
     synth::{DemoArguments, SynthArguments},
     train::TrainArguments,
     tune::{Budget, TuneArguments},
@@ -59,6 +61,7 @@ Check new sound:   auscult score pump.auscult today/*.wav
 Ask why:           auscult explain pump.auscult today/odd.wav
 One page of it:    auscult report pump.auscult today/ -o today.html
 Watch all day:     auscult watch --demo
+With pages:        auscult serve --demo
 Learn an option:   auscult fit --help
 
 Exit codes: 0 nothing anomalous; 1 something anomalous (with --fail-on-anomaly);
@@ -102,6 +105,8 @@ pub(crate) enum Command {
     Report(ReportArguments),
     /// Watch machines day and night: learn them, raise alarms, tell whoever must know.
     Watch(WatchArguments),
+    /// Watch machines and show them: pages for people, an interface for programs.
+    Serve(ServeArguments),
     /// Say what a model can promise, what it would take to promise more, and how to keep an alarm
     /// budget.
     Calibrate(CalibrateArguments),

@@ -13,6 +13,7 @@ mod metrics;
 mod model;
 mod report;
 mod score;
+mod serve;
 mod synth;
 mod train;
 mod tune;
@@ -33,6 +34,7 @@ pub(crate) fn run(arguments: Arguments, typed: &[OsString]) -> anyhow::Result<Ou
     match arguments.command {
         Command::Demo(arguments) => demo::run(&arguments, context),
         Command::Fit(arguments) => fit::run(&arguments, context),
+        Command::Serve(arguments) => serve::run(&arguments, context),
         Command::Watch(arguments) => watch::run(&arguments, context),
         Command::Tune(arguments) => tune::run(&arguments, context),
         Command::Score(arguments) => score::run(&arguments, context),

@@ -6,6 +6,7 @@ mod bench;
 mod columnar;
 pub(crate) mod demo_folder;
 mod features;
+mod history;
 mod record;
 mod run;
 mod text;
@@ -21,8 +22,9 @@ use self::arrays::{Array, write_npy, write_npz};
 pub(crate) use self::{
     bench::{run_facts, write_results, write_scores},
     features::{FeatureRows, write_features},
+    history::write_clips,
     record::{Field, Record},
-    run::{RunWriter, clip_columns},
+    run::RunWriter,
 };
 
 /// The form results are written in.

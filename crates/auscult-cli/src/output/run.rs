@@ -6,7 +6,6 @@ use auscult::{
     ClipRecord, Machine, RunSummary, ViewScore, alarm::AlarmState, record::RECORD_SCHEMA,
 };
 use serde::Serialize;
-use serde_json::json;
 
 use super::{Format, Record, RecordWriter};
 use crate::args::ColumnArguments;
@@ -43,7 +42,7 @@ const COLUMNS: [&str; 18] = [
 ];
 
 /// The same, for others who write clips.
-pub(crate) fn clip_columns() -> impl Iterator<Item = String> {
+pub(super) fn clip_columns() -> impl Iterator<Item = String> {
     COLUMNS.into_iter().map(str::to_owned)
 }
 
@@ -98,12 +97,8 @@ impl RunWriter {
 
     /// Ends the results; JSON says what the run came to.
     pub(crate) fn finish(self, summary: &RunSummary) -> anyhow::Result<()> {
-        let run = json!({
-            "program": format!("auscult {}", env!("CARGO_PKG_VERSION")),
-            "model_hash": self.model_hash,
-            "changed": summary.changed,
-            "summary": summary,
-        });
+        let program = format!("auscult {}", env!("CARGO_PKG_VERSION"));
+        let run = summary.facts(&self.model_hash, &program);
         self.writer.finish_with(|clips: Vec<Record>| Document { schema: RECORD_SCHEMA, clips, run })
     }
 }

@@ -12,6 +12,7 @@ pub(crate) mod model;
 pub(crate) mod promise;
 pub(crate) mod ranking;
 pub(crate) mod scores;
+pub(crate) mod serve;
 pub(crate) mod watch;
 
 use crate::printer::strong;

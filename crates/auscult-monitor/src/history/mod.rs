@@ -7,6 +7,7 @@ mod commit;
 mod migrate;
 mod models;
 mod outbox;
+mod pages;
 mod read;
 mod sounds;
 mod thin;
@@ -22,6 +23,7 @@ pub use self::{
     migrate::SCHEMA_VERSION,
     models::{ModelRow, NewModel},
     outbox::{Outcome, Waiting as WaitingMessage},
+    pages::{ClipPage, EventPage, Feedback, SinkState},
     read::{ClipQuery, Deletion, EventQuery, StoredClip, TrendPoint},
     thin::Thinned,
     waiting::WaitingClip,

@@ -44,6 +44,7 @@ pub struct EventQuery {
 
 /// Something that was deleted.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Deletion {
     /// When.
     pub time: f64,
@@ -76,11 +77,11 @@ pub struct TrendPoint {
     pub highest: Option<f64>,
 }
 
-const CLIP: &str = "clips.step, taken, observation, time, time_origin, path, start_seconds, seconds, score, p_value, \
+pub(super) const CLIP: &str = "clips.step, taken, observation, time, time_origin, path, start_seconds, seconds, score, p_value, \
      calibrated, verdict, reason, heard, differs_most, promised, promised_if, alarm, domain, level_dbfs, remarks, \
      copy_of, error, model, bands, nearest, sound";
 
-fn read_clip(row: &Row<'_>) -> rusqlite::Result<ClipRow> {
+pub(super) fn read_clip(row: &Row<'_>) -> rusqlite::Result<ClipRow> {
     let observation: String = row.get(2)?;
     let remarks: String = row.get(20)?;
     let bands: Option<String> = row.get(24)?;

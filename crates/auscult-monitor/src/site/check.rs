@@ -13,7 +13,8 @@ use toml::Spanned;
 use super::{
     MachineSpec, Pcm, Problem, SITE_SCHEMA, Site, SiteProblems, SourceSpec,
     file::{
-        AlarmFile, EmailFile, MachineFile, MqttFile, NEWS, SiteFile, WebhookFile, Window, preset,
+        AlarmFile, EmailFile, MachineFile, MqttFile, NEWS, ServerFile, SiteFile, WebhookFile,
+        Window, preset,
     },
     is_safe_name,
     units::Seconds,
@@ -36,6 +37,33 @@ pub(super) fn check(text: &str, path: &Path) -> Result<Site, SiteProblems> {
             checking.problems.sort_by_key(|problem| problem.line);
             Err(SiteProblems { path: path.to_owned(), problems: checking.problems })
         }
+    }
+}
+
+/// The machines of a configuration and those of a file with machines only, in this order.
+pub(super) fn check_added(
+    text: &str,
+    path: &Path,
+    site: &Site,
+) -> Result<Vec<MachineSpec>, SiteProblems> {
+    let mut checking = Checking { text, problems: Vec::new() };
+    let known = site.machines.iter().map(|machine| (0..0, machine.clone()));
+    let mut machines: Vec<(Range<usize>, MachineSpec)> = known.collect();
+    match toml::from_str::<SiteFile>(text) {
+        Ok(file) => {
+            let base = path.parent().unwrap_or(Path::new(""));
+            machines
+                .extend(file.machine.into_iter().map(|machine| checking.machine(machine, base)));
+            checking.machines_together(&machines, site.mqtt.is_some());
+        }
+        Err(error) => {
+            checking.problem(error.span(), error.message().trim().replace('\n', ", "));
+        }
+    }
+    if checking.problems.is_empty() {
+        Ok(machines.into_iter().map(|(_, machine)| machine).collect())
+    } else {
+        Err(SiteProblems { path: path.to_owned(), problems: checking.problems })
     }
 }
 
@@ -106,6 +134,9 @@ impl Checking<'_> {
                 .map(|url| url.into_inner().trim_end_matches('/').to_owned()),
             machines: machines.into_iter().map(|(_, machine)| machine).collect(),
             history,
+            server: file
+                .server
+                .map_or_else(ServerFile::default, |server| self.server(server, base)),
             mqtt,
             webhooks: file.webhook.into_iter().map(Spanned::into_inner).collect(),
             emails: file.email.into_iter().map(Spanned::into_inner).collect(),
@@ -209,6 +240,30 @@ impl Checking<'_> {
         };
         self.files_of(&machine, &whole);
         (whole, machine)
+    }
+
+    fn server(&mut self, server: Spanned<ServerFile>, base: &Path) -> ServerFile {
+        let span = server.span();
+        let server = server.into_inner();
+        if server.tls_certificate.is_some() != server.tls_key.is_some() {
+            self.problem(
+                Some(span.clone()),
+                "server: tls_certificate and tls_key go together; name both or none",
+            );
+        }
+        for proxy in &server.trusted_proxies {
+            if proxy.parse::<std::net::IpAddr>().is_err() {
+                let text = format!(
+                    "server: trusted_proxies: {proxy:?} is not an address; write it as \"10.0.0.2\""
+                );
+                self.problem(Some(span.clone()), text);
+            }
+        }
+        ServerFile {
+            tls_certificate: server.tls_certificate.map(|path| base.join(path)),
+            tls_key: server.tls_key.map(|path| base.join(path)),
+            ..server
+        }
     }
 
     fn files_of(&mut self, machine: &MachineSpec, whole: &Range<usize>) {

@@ -23,6 +23,7 @@ pub(super) struct SiteFile {
     pub(super) machine: Vec<Spanned<MachineFile>>,
     #[serde(default)]
     pub(super) history: HistoryFile,
+    pub(super) server: Option<Spanned<ServerFile>>,
     pub(super) mqtt: Option<Spanned<MqttFile>>,
     #[serde(default)]
     pub(super) webhook: Vec<Spanned<WebhookFile>>,
@@ -200,6 +201,49 @@ impl Default for HistoryFile {
             hours: Seconds(800.0 * 86_400.0),
             budget: Bytes(4_000_000_000),
             sound: Bytes(10_000_000_000),
+        }
+    }
+}
+
+/// The service: what cannot be said where it is started.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ServerFile {
+    /// Names that people reach it by, beside localhost and addresses.
+    pub hosts: Vec<String>,
+    /// A file with the certificates of the server, its own first.
+    pub tls_certificate: Option<PathBuf>,
+    /// A file with the key of its own certificate.
+    pub tls_key: Option<PathBuf>,
+    /// Addresses of proxies whose headers are believed.
+    pub trusted_proxies: Vec<String>,
+    /// The header of such a proxy that names the client.
+    pub forwarded_for: String,
+    /// The header of such a proxy that says `https`.
+    pub forwarded_proto: String,
+    /// The largest body of a request.
+    pub body: Bytes,
+    /// Requests a second of one address.
+    pub requests_per_second: u32,
+    /// Streams that may be open at the same time.
+    pub streams: usize,
+    /// Connections that may be open at the same time.
+    pub connections: usize,
+}
+
+impl Default for ServerFile {
+    fn default() -> Self {
+        Self {
+            hosts: Vec::new(),
+            tls_certificate: None,
+            tls_key: None,
+            trusted_proxies: Vec::new(),
+            forwarded_for: "x-forwarded-for".to_owned(),
+            forwarded_proto: "x-forwarded-proto".to_owned(),
+            body: Bytes(64_000_000),
+            requests_per_second: 1_000,
+            streams: 300,
+            connections: 1_024,
         }
     }
 }

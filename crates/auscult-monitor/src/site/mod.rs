@@ -2,6 +2,7 @@
 //!
 //! What is written ([`file`](self)) and what is run ([`Site`]) are different types; nothing runs unchecked.
 
+mod added;
 mod check;
 mod file;
 mod units;
@@ -20,9 +21,10 @@ use auscult::{
 
 pub(crate) use self::check::host_and_port;
 pub use self::{
+    added::{ADDED_FILE, Added},
     file::{
         EmailFile, HistoryFile, Keep, LearnFile, MailTls, MqttFile, MqttVersion, NEWS, RunningFile,
-        SampleFormat, StartRule, Template, VisitRule, WebhookFile,
+        SampleFormat, ServerFile, StartRule, Template, VisitRule, WebhookFile,
     },
     units::{Bytes, Seconds},
 };
@@ -44,6 +46,8 @@ pub struct Site {
     pub machines: Vec<MachineSpec>,
     /// What is kept, and for how long.
     pub history: HistoryFile,
+    /// How the service is reached.
+    pub server: ServerFile,
     /// The broker, if there is one.
     pub mqtt: Option<MqttFile>,
     /// Web addresses that are told.

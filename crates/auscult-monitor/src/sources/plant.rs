@@ -9,8 +9,8 @@ use super::Tap;
 use crate::{
     clock::Clock,
     site::{
-        HistoryFile, Keep, LearnFile, MachineSpec, RunningFile, Seconds, Site, SourceSpec,
-        StartRule, VisitRule,
+        HistoryFile, Keep, LearnFile, MachineSpec, RunningFile, Seconds, ServerFile, Site,
+        SourceSpec, StartRule, VisitRule,
     },
     watch::Sound,
     worker::Work,
@@ -98,6 +98,7 @@ pub fn plant_site() -> Site {
         public_url: None,
         machines: MEMBERS.iter().enumerate().map(machine).collect(),
         history: HistoryFile::default(),
+        server: ServerFile::default(),
         mqtt: None,
         webhooks: Vec::new(),
         emails: Vec::new(),

@@ -51,6 +51,34 @@ pub enum EventKind {
     Rules,
 }
 
+impl EventKind {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::State,
+        Self::Drift,
+        Self::Reminder,
+        Self::Command,
+        Self::Model,
+        Self::Source,
+        Self::Clock,
+        Self::Rules,
+    ];
+
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::State => "state",
+            Self::Drift => "drift",
+            Self::Reminder => "reminder",
+            Self::Command => "command",
+            Self::Model => "model",
+            Self::Source => "source",
+            Self::Clock => "clock",
+            Self::Rules => "rules",
+        }
+    }
+}
+
 /// What an event rests on; what is not known is left out.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -85,6 +113,7 @@ pub struct EventDetails {
 
 /// A part of the spectrum.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Band {
     /// From here, in Hz ...
     pub low_hertz: f64,
@@ -96,6 +125,7 @@ pub struct Band {
 
 /// Which model it is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ModelStamp {
     /// Counts from 1 for each machine.
     pub version: i64,

@@ -85,6 +85,7 @@ pub enum Request {
 
 /// What a decision changes, or would.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Change {
     /// In a sentence.
     pub text: String,

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// One machine in `auscult watch status --json`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct MachineStatus {
     /// Its name.
     pub name: String,
@@ -45,6 +46,7 @@ pub struct MachineStatus {
 
 /// The model of a machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct ModelStatus {
     /// Counts from 1.
     pub version: i64,
@@ -60,6 +62,7 @@ pub struct ModelStatus {
 
 /// The source of a machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct SourceStatus {
     /// What it is.
     pub kind: String,
@@ -71,6 +74,7 @@ pub struct SourceStatus {
 
 /// Why people are not told.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct Shelved {
     /// In UTC.
     pub until: String,
@@ -80,6 +84,7 @@ pub struct Shelved {
 
 /// How far learning is.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LearningStatus {
     /// Visits so far.
     pub visits: usize,
@@ -97,6 +102,7 @@ pub struct LearningStatus {
 
 /// What happened last.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
 pub struct LastEvent {
     /// Its name.
     pub id: String,

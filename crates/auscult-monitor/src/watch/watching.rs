@@ -25,6 +25,7 @@ use crate::{
     data::DataFolder,
     error::Result,
     history::{Commit, SeenFile, Standing, Writer},
+    news::ListeningIn,
     site::{MachineSpec, SourceSpec},
 };
 
@@ -44,6 +45,8 @@ pub struct Surroundings {
     pub front_ends: FrontEnds,
     /// Which sinks want to be told of an event.
     pub sinks: WantedBy,
+    /// Who listens in.
+    pub listening_in: ListeningIn,
 }
 
 impl fmt::Debug for Surroundings {
@@ -225,6 +228,7 @@ impl Watch {
     ///
     /// If it cannot be resampled, or the history has ended.
     pub fn hear(&mut self, sound: &Sound, scorers: &mut Scorers) -> Result<Option<Lesson>> {
+        self.around.listening_in.tell(&self.spec.name, || sound.clone());
         if sound.stands_alone {
             self.ear = None;
         }
@@ -272,7 +276,9 @@ impl Watch {
             Some(recorded) => (recorded.unix_seconds, recorded.origin),
             None => (now, TimeOrigin::Caller),
         };
-        match self.reading()?.clips(&source.location) {
+        let reading = self.reading()?;
+        let clip_rate = reading.length().sample_rate();
+        match reading.clips(&source.location) {
             Ok(clips) => {
                 for clip in clips {
                     match clip {
@@ -290,6 +296,12 @@ impl Watch {
                                     &mut commit,
                                 );
                             }
+                            self.around.listening_in.tell(&self.spec.name, || Sound {
+                                samples: clip.samples.clone(),
+                                sample_rate: clip_rate,
+                                arrived: now,
+                                stands_alone: true,
+                            });
                             let heard = Heard {
                                 samples: &clip.samples,
                                 began: began + clip.start_seconds,

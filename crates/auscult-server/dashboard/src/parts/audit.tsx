@@ -1,0 +1,42 @@
+// Who changed what.
+
+import type { AuditLine, List } from "../api";
+import { t } from "../texts";
+import { Card, Failure, Moment, useLoaded } from "./basics";
+
+export function Audit() {
+  const { value, error, reload } = useLoaded<List<AuditLine>>("/audit?limit=50");
+  const columns = t.settings.auditColumns;
+  return (
+    <Card title={t.settings.audit}>
+      {error && <Failure error={error} retry={reload} />}
+      {value &&
+        (value.items.length === 0 ? (
+          <p class="empty-line">{t.settings.noAudit}</p>
+        ) : (
+          <div class="scroll">
+            <table>
+              <thead>
+                <tr>
+                  <th scope="col">{columns.time}</th>
+                  <th scope="col">{columns.who}</th>
+                  <th scope="col">{columns.what}</th>
+                </tr>
+              </thead>
+              <tbody>
+                {value.items.map((line, index) => (
+                  <tr key={index}>
+                    <td>
+                      <Moment time={line.time} />
+                    </td>
+                    <td>{line.who}</td>
+                    <td>{[line.action, line.detail].filter(Boolean).join(" · ")}</td>
+                  </tr>
+                ))}
+              </tbody>
+            </table>
+          </div>
+        ))}
+    </Card>
+  );
+}

@@ -1,0 +1,59 @@
+// Clips in a table; one of them can be chosen.
+
+import type { Clip } from "../api";
+import { exactly, score, when } from "../format";
+import { t } from "../texts";
+
+export function ClipTable({
+  clips,
+  shown,
+  own,
+  choose,
+}: {
+  clips: Clip[];
+  shown: number | null;
+  /** The clips that an event rests on. */
+  own: number[];
+  choose: (step: number) => void;
+}) {
+  const columns = t.event.clipColumns;
+  return (
+    <>
+      <p class="hint">{t.event.aroundHint}</p>
+      <div class="scroll">
+        <table class="around">
+          <thead>
+            <tr>
+              <th scope="col">{columns.time}</th>
+              <th scope="col">{columns.verdict}</th>
+              <th scope="col">{columns.score}</th>
+              <th scope="col">{columns.sound}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {clips.map((clip) => (
+              <tr key={clip.step} class={clip.step === shown ? "chosen" : ""}>
+                <td>
+                  <button
+                    type="button"
+                    class="link"
+                    aria-pressed={clip.step === shown}
+                    onClick={() => choose(clip.step)}
+                    title={exactly(clip.time)}
+                  >
+                    {when(clip.time)}
+                  </button>
+                </td>
+                <td class={`verdict-${clip.verdict}`}>
+                  {own.includes(clip.step) ? <strong>{clip.verdict}</strong> : clip.verdict}
+                </td>
+                <td>{score(clip.score)}</td>
+                <td>{clip.has_sound ? t.event.kept : "–"}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}

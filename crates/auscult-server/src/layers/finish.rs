@@ -1,0 +1,97 @@
+//! The last touch on JSON: no paths of this computer, an ETag, and nothing at all if the client has it already.
+
+use axum::{
+    body::{Body, to_bytes},
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use sha2::{Digest as _, Sha256};
+
+use crate::{error::Problem, state::App};
+
+/// Marks an answer that is ready as it is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct AsIs;
+
+/// Larger answers are streams.
+const MOST_BYTES: usize = 256 << 20;
+
+pub(super) async fn finish(State(app): State<App>, request: Request, next: Next) -> Response {
+    let is_read = *request.method() == Method::GET;
+    let known = request.headers().get(header::IF_NONE_MATCH).cloned();
+    let response = plain_problem(next.run(request).await);
+    let response = match response.extensions().get::<AsIs>() {
+        Some(AsIs) => response,
+        None if is_json(response.headers()) => clean(&app, response, is_read).await,
+        None => response,
+    };
+    match response.headers().get(header::ETAG) {
+        Some(etag) if is_read && known.is_some_and(|known| is_listed(&known, etag)) => {
+            let etag = etag.clone();
+            (StatusCode::NOT_MODIFIED, [(header::ETAG, etag)]).into_response()
+        }
+        _ => response,
+    }
+}
+
+/// What axum itself answers in plain text becomes a problem, too.
+fn plain_problem(response: Response) -> Response {
+    let status = response.status();
+    let is_plain = !(is_json(response.headers()) || response.extensions().get::<AsIs>().is_some());
+    if !is_plain || !(status.is_client_error() || status.is_server_error()) {
+        return response;
+    }
+    let allow = response.headers().get(header::ALLOW).cloned();
+    let detail = match status {
+        StatusCode::METHOD_NOT_ALLOWED => {
+            let allowed = allow.as_ref().and_then(|allow| allow.to_str().ok()).unwrap_or("others");
+            format!("this address does not know that method; it knows {allowed}")
+        }
+        StatusCode::NOT_FOUND => {
+            "there is nothing here; GET /api/v1/openapi.json lists what there is".to_owned()
+        }
+        status => status.canonical_reason().unwrap_or("the request was refused").to_owned(),
+    };
+    let mut problem = Problem::new(status, detail).into_response();
+    if let Some(allow) = allow {
+        problem.headers_mut().insert(header::ALLOW, allow);
+    }
+    problem
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let kind = headers.get(header::CONTENT_TYPE).map(HeaderValue::as_bytes);
+    kind.is_some_and(|kind| matches!(kind, b"application/json" | b"application/problem+json"))
+}
+
+async fn clean(app: &App, response: Response, is_read: bool) -> Response {
+    let (mut parts, body) = response.into_parts();
+    let Ok(bytes) = to_bytes(body, MOST_BYTES).await else {
+        return Problem::internal("an answer is too large", &"more than 256 MiB").into_response();
+    };
+    let bytes = app.scrubber().scrub_bytes(bytes.into());
+    if is_read
+        && parts.status == StatusCode::OK
+        && !parts.headers.contains_key(header::ETAG)
+        && let Ok(etag) = HeaderValue::from_str(&etag_of(&bytes))
+    {
+        parts.headers.insert(header::ETAG, etag);
+    }
+    parts.headers.remove(header::CONTENT_LENGTH);
+    Response::from_parts(parts, Body::from(bytes))
+}
+
+/// Names what an answer holds; weak, because it may be sent compressed.
+pub(crate) fn etag_of(bytes: &[u8]) -> String {
+    let digest: [u8; 32] = Sha256::digest(bytes).into();
+    let hex: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    format!("W/\"{hex}\"")
+}
+
+fn is_listed(known: &HeaderValue, etag: &HeaderValue) -> bool {
+    let (Ok(known), Ok(etag)) = (known.to_str(), etag.to_str()) else { return false };
+    let bare = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    known.trim() == "*" || known.split(',').any(|tag| bare(tag) == bare(etag))
+}

@@ -1,0 +1,214 @@
+//! Machines: where they stand, and what is known of one.
+
+use auscult::alarm::AlarmSettings;
+use auscult_monitor::{
+    site::{Keep, MachineSpec},
+    watch::RulesRecord,
+};
+use axum::{
+    extract::State,
+    http::{HeaderMap, HeaderValue, header},
+    response::{IntoResponse, Response},
+};
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
+use utoipa_axum::{router::OpenApiRouter, routes};
+
+use crate::{
+    error::{Problem, Result},
+    extract::{Json, Path, Query},
+    layers::AsIs,
+    list::{Page, Part},
+    severity::{ORDER, Severe},
+    state::App,
+    words,
+};
+
+pub(super) fn routes() -> OpenApiRouter<App> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(show))
+}
+
+/// Which machines.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+struct Wanted {
+    /// In this state only.
+    state: Option<String>,
+    /// With this in their names.
+    #[param(max_length = 64)]
+    search: Option<String>,
+    /// At most so many, 1 to 1000; 100 if not given.
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<u32>,
+    /// The `next` of the part before.
+    #[param(max_length = 400)]
+    after: Option<String>,
+}
+
+/// Where every machine stands, the worst first.
+#[utoipa::path(get, path = "/machines", tag = "machines", params(Wanted), responses(
+    (status = 200, body = Page<Severe>),
+    (status = 422, body = Problem, content_type = "application/problem+json"),
+))]
+async fn list(
+    State(app): State<App>,
+    headers: HeaderMap,
+    uri: axum::http::Uri,
+    Query(wanted): Query<Wanted>,
+) -> Result<Response> {
+    let Wanted { state, search, limit, after } = wanted;
+    if let Some(state) = state.as_deref().filter(|state| !ORDER.contains(state)) {
+        let text = format!("state = {state:?}: one of {}", ORDER.join(", "));
+        return Err(Problem::invalid("state", text));
+    }
+    let part = Part { limit, after };
+    let (limit, after) = (part.limit()?, part.after::<(u32, String)>()?);
+    let search = search.unwrap_or_default().to_lowercase();
+    let commits = app.monitor().news().commits();
+    let make = async || {
+        let (site, scrubber) = (app.monitor().site(), app.scrubber());
+        app.readers
+            .read(move |history| {
+                let is_watched = |name: &str| site.machine(name).is_some();
+                let mut machines: Vec<Severe> =
+                    history.statuses()?.into_iter().map(Severe::of).collect();
+                machines.retain(|it| {
+                    is_watched(&it.status.name)
+                        && state.as_ref().is_none_or(|state| it.status.state == *state)
+                        && it.status.name.to_lowercase().contains(&search)
+                        && after.as_ref().is_none_or(|after| it.key() > (after.0, after.1.as_str()))
+                });
+                machines.sort_by(|a, b| a.key().cmp(&b.key()));
+                machines.truncate(limit + 1);
+                let key = |it: &Severe| (it.severity, it.status.name.clone());
+                let page = Page::of(machines, limit, key);
+                let bytes = serde_json::to_vec(&page)
+                    .map_err(|error| Problem::internal("the list cannot be written", &error))?;
+                Ok(scrubber.scrub_bytes(bytes))
+            })
+            .await
+    };
+    let made = app.list.get(uri.query().unwrap_or_default(), commits, make).await?;
+    let accepted = headers.get(header::ACCEPT_ENCODING).and_then(|it| it.to_str().ok());
+    let is_gzip = accepted.is_some_and(|accepted| accepted.contains("gzip"));
+    let body = if is_gzip { made.gzip } else { made.plain };
+    let mut response = body.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(header::VARY, HeaderValue::from_static("accept-encoding"));
+    if is_gzip {
+        headers.insert(header::CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    if let Ok(etag) = HeaderValue::from_str(&made.etag) {
+        headers.insert(header::ETAG, etag);
+    }
+    response.extensions_mut().insert(AsIs);
+    Ok(response)
+}
+
+/// Everything about a machine.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct MachineDetail {
+    #[serde(flatten)]
+    severe: Severe,
+    /// How it is watched.
+    spec: SpecView,
+    /// What its model promises.
+    promise: PromiseView,
+    /// What somebody in front of it should do.
+    what_to_do: String,
+    /// How sure its state is.
+    how_sure: String,
+    /// Scores above which clips count.
+    lines: Lines,
+    /// What the drift flag means, while it is up.
+    drift_text: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct SpecView {
+    /// Where its sound comes from.
+    source: String,
+    /// Which channel of it, from 1.
+    channel: u16,
+    /// What it is learnt with.
+    preset: String,
+    /// Which sound is kept: `none`, `alarms` or `all`.
+    keep: &'static str,
+    /// When an alarm is raised.
+    rule: Option<String>,
+    /// How many false alarms are acceptable.
+    alarms: Option<String>,
+    /// Length of its clips.
+    clip_seconds: f64,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+struct PromiseView {
+    /// In a sentence.
+    text: String,
+    /// Whether it holds now; `null` if nothing is promised.
+    holds: Option<bool>,
+}
+
+/// A clip above `alert` is anomalous; an alarm takes several above `alarm`, as the rule says.
+#[derive(Debug, Serialize, ToSchema)]
+struct Lines {
+    alert: Option<f64>,
+    alarm: Option<f64>,
+}
+
+/// One machine.
+#[utoipa::path(get, path = "/machines/{machine}", tag = "machines", params(("machine" = String, Path)), responses(
+    (status = 200, body = MachineDetail),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+))]
+async fn show(State(app): State<App>, Path(name): Path<String>) -> Result<Json<MachineDetail>> {
+    Ok(Json(detail(&app, &name).await?))
+}
+
+pub(super) async fn detail(app: &App, name: &str) -> Result<MachineDetail> {
+    let spec = app.machine(name)?;
+    let (status, rules) = app
+        .read_machine(name, |history, id| {
+            let standing = history.standing(id)?;
+            Ok((standing.map(|standing| standing.status), history.last_rules(id)?))
+        })
+        .await?;
+    let status = status.ok_or_else(|| Problem::no_machine(name))?;
+    let model = app.model_of(name).await?;
+    let (text, holds) = match &model {
+        Some((machine, _)) => words::promise(machine, &status),
+        None => {
+            let missing = status.learning.as_ref().map(|learning| learning.text.clone());
+            (missing.unwrap_or_else(|| "Nothing is promised: there is no model.".to_owned()), None)
+        }
+    };
+    let threshold = status.model.as_ref().and_then(|model| model.threshold);
+    Ok(MachineDetail {
+        spec: view(&spec, rules),
+        promise: PromiseView { text, holds },
+        what_to_do: words::what_to_do(&status),
+        how_sure: words::how_sure(&status),
+        lines: Lines { alert: threshold, alarm: threshold },
+        drift_text: words::drift_text(&status),
+        severe: Severe::of(status),
+    })
+}
+
+fn view(spec: &MachineSpec, rules: Option<RulesRecord>) -> SpecView {
+    let rule = |AlarmSettings { raise, window, .. }: AlarmSettings| format!("{raise} of {window}");
+    SpecView {
+        source: spec.source.to_string(),
+        channel: spec.channel,
+        preset: spec.preset.to_string(),
+        keep: match spec.keep {
+            Keep::None => "none",
+            Keep::Alarms => "alarms",
+            Keep::All => "all",
+        },
+        rule: rules.map(|rules| rule(rules.alarm)),
+        alarms: spec.budget.map(|budget| budget.to_string()),
+        clip_seconds: spec.clip_seconds,
+    }
+}

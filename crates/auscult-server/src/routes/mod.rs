@@ -1,0 +1,86 @@
+//! What can be asked for: one file a resource, each with its description.
+
+mod budget;
+mod clips;
+mod commands;
+mod events;
+mod exports;
+mod feedback;
+mod live;
+mod machines;
+mod models;
+mod onboarding;
+mod score;
+mod session;
+mod sources;
+mod stream;
+mod system;
+mod times;
+mod trend;
+mod users;
+
+use axum::{Router, routing::get};
+use utoipa::OpenApi;
+use utoipa_axum::router::OpenApiRouter;
+
+use crate::{pages, state::App};
+
+/// What the description says of everything.
+#[derive(OpenApi)]
+#[openapi(
+    info(
+        title = "auscult",
+        description = "Machines watched by their sound. Errors are application/problem+json. Lists have `items` and \
+            `next`, which is given as `after` to get the next part. Times are RFC 3339 in UTC."
+    ),
+    components(schemas(crate::error::Problem))
+)]
+struct Description;
+
+/// All routes below `/api/v1`, with their description.
+fn interface() -> OpenApiRouter<App> {
+    OpenApiRouter::new()
+        .merge(session::routes())
+        .merge(machines::routes())
+        .merge(onboarding::routes())
+        .merge(commands::routes())
+        .merge(trend::routes())
+        .merge(clips::routes())
+        .merge(events::routes())
+        .merge(stream::routes())
+        .merge(live::routes())
+        .merge(feedback::routes())
+        .merge(models::routes())
+        .merge(budget::routes())
+        .merge(score::routes())
+        .merge(sources::routes())
+        .merge(exports::routes())
+        .merge(users::routes())
+        .merge(system::routes())
+}
+
+fn all() -> (Router<App>, utoipa::openapi::OpenApi) {
+    OpenApiRouter::with_openapi(Description::openapi())
+        .nest("/api/v1", interface())
+        .split_for_parts()
+}
+
+/// The description of the interface, made from its handlers.
+pub fn description() -> utoipa::openapi::OpenApi {
+    all().1
+}
+
+/// Every address.
+pub(crate) fn router() -> Router<App> {
+    let (interface, description) = all();
+    let text = description.to_json().unwrap_or_default();
+    let describe = move || async move {
+        ([(axum::http::header::CONTENT_TYPE, "application/json")], text.clone())
+    };
+    interface
+        .route("/api/v1/openapi.json", get(describe))
+        .route("/healthz", get(system::healthz))
+        .route("/readyz", get(system::readyz))
+        .route("/metrics", get(system::metrics))
+        .fallback(pages::page)
+}

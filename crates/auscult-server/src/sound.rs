@@ -1,0 +1,122 @@
+//! Sound of the history: read by the library, sent as WAV.
+
+use std::path::Path;
+
+use auscult::audio::{ChannelRule, ClipRange, ClipReader, Location, ReadSettings, native_rate};
+
+/// Mono sound.
+#[derive(Debug, Clone)]
+pub(crate) struct Sound {
+    pub(crate) samples: Vec<f32>,
+    pub(crate) rate: u32,
+}
+
+/// Why sound cannot be had.
+#[derive(Debug)]
+pub(crate) enum SoundError {
+    /// It is longer than this many seconds.
+    TooLong(f64),
+    Audio(auscult::audio::Error),
+}
+
+impl From<auscult::audio::Error> for SoundError {
+    fn from(error: auscult::audio::Error) -> Self {
+        Self::Audio(error)
+    }
+}
+
+/// Samples that are held in memory at most.
+const MOST_SAMPLES: f64 = 40e6;
+
+/// The longest sound that is read whole, in seconds.
+const LONGEST: f64 = 600.0;
+
+impl Sound {
+    /// Reads a file whole, at its own rate.
+    pub(crate) fn read(path: &Path, channel: usize) -> Result<Self, SoundError> {
+        let location = Location::File(path.to_owned());
+        let rate = native_rate(&location)?;
+        let longest = LONGEST.min(MOST_SAMPLES / f64::from(rate.max(1)));
+        // A file that is shorter than one clip is one short clip.
+        let settings = ReadSettings {
+            sample_rate: rate,
+            channel: ChannelRule::Index(channel),
+            clip_seconds: longest,
+            hop_seconds: None,
+            range: ClipRange::First,
+        };
+        let clip = ClipReader::open(&location, &settings.check()?)?.next();
+        let samples = clip.transpose()?.map(|clip| clip.samples).unwrap_or_default();
+        if samples.len() as f64 >= longest * f64::from(rate) {
+            return Err(SoundError::TooLong(longest));
+        }
+        Ok(Self { samples, rate })
+    }
+
+    /// A part of it.
+    pub(crate) fn part(mut self, from_seconds: f64, seconds: f64) -> Self {
+        let at = |seconds: f64| {
+            let sample = (seconds * f64::from(self.rate)).round().max(0.0) as usize;
+            sample.min(self.samples.len())
+        };
+        let (from, to) = (at(from_seconds), at(from_seconds + seconds));
+        self.samples = self.samples[from..to.max(from)].to_vec();
+        self
+    }
+
+    pub(crate) fn seconds(&self) -> f64 {
+        self.samples.len() as f64 / f64::from(self.rate.max(1))
+    }
+
+    /// As a WAV file of 16 bits.
+    pub(crate) fn wav(&self) -> Vec<u8> {
+        let bytes = 2 * self.samples.len() as u32;
+        let mut wav = wav_header(self.rate, 1, 16, 1, bytes);
+        for sample in &self.samples {
+            let value = (sample.clamp(-1.0, 1.0) * 32_767.0).round() as i16;
+            wav.extend(value.to_le_bytes());
+        }
+        wav
+    }
+}
+
+/// The head of a WAV file: `form` is 1 for integers and 3 for floating point.
+pub(crate) fn wav_header(rate: u32, channels: u16, bits: u16, form: u16, bytes: u32) -> Vec<u8> {
+    let frame = channels * bits / 8;
+    let mut head = Vec::with_capacity(44);
+    head.extend(b"RIFF");
+    head.extend(bytes.saturating_add(36).to_le_bytes());
+    head.extend(b"WAVEfmt ");
+    head.extend(16_u32.to_le_bytes());
+    head.extend(form.to_le_bytes());
+    head.extend(channels.to_le_bytes());
+    head.extend(rate.to_le_bytes());
+    head.extend(rate.saturating_mul(u32::from(frame)).to_le_bytes());
+    head.extend(frame.to_le_bytes());
+    head.extend(bits.to_le_bytes());
+    head.extend(b"data");
+    head.extend(bytes.to_le_bytes());
+    head
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.wav");
+        let samples: Vec<f32> = (0..8_000).map(|at| (at as f32 * 0.1).sin() * 0.5).collect();
+        let sound = Sound { samples, rate: 8_000 };
+        std::fs::write(&path, sound.wav()).unwrap();
+        let read = Sound::read(&path, 0).unwrap();
+        assert_eq!((read.rate, read.samples.len()), (8_000, 8_000));
+        let far = read.samples.iter().zip(&sound.samples).map(|(a, b)| (a - b).abs());
+        assert!(far.fold(0.0, f32::max) < 1e-4);
+        let part = read.part(0.25, 0.5);
+        assert_eq!((part.samples.len(), part.seconds()), (4_000, 0.5));
+        assert_eq!(part.part(9.0, 1.0).samples.len(), 0);
+        assert!(matches!(Sound::read(&path, 3), Err(SoundError::Audio(_))));
+    }
+}

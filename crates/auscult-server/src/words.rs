@@ -1,0 +1,85 @@
+//! Sentences for the first screen of a machine: how sure, what to do, what is promised.
+
+use auscult::{Machine, plural};
+use auscult_monitor::watch::MachineStatus;
+
+/// What somebody in front of the machine should do.
+pub(crate) fn what_to_do(status: &MachineStatus) -> String {
+    if let Some(reason) = &status.out_of_service {
+        return format!("Nothing: it is out of service ({reason}). Put it back when it is ready.");
+    }
+    if !status.source.alive {
+        let problem = status.source.problem.as_deref().unwrap_or("no sound arrives");
+        return format!("Check the source of its sound: {problem}.");
+    }
+    let text = match status.state.as_str() {
+        "alarm" if status.acknowledged => {
+            "Somebody knows. Look at the machine, then say what it was: normal, or a fault."
+        }
+        "alarm" => {
+            "Listen to the clip beside its closest normal one, look at the machine, and acknowledge. If it is a fault, \
+             say so; if it was normal, let the machine learn it."
+        }
+        "alert" => "Nothing yet: a single clip stands out. If it goes on, this becomes an alarm.",
+        "sensor-fault" => {
+            "Check the microphone, its cable and its gain; the machine itself is not judged meanwhile."
+        }
+        "no-data" => "Check whether the source sends sound.",
+        "learning" => "Let it run as usual; recordings of other days make the promise stronger.",
+        "not-running" => "Nothing: it stands still, and a machine at rest is not judged.",
+        _ if status.drift => {
+            "The normal has moved. If season, product or microphone changed, accept it or learn a new baseline."
+        }
+        _ => "Nothing.",
+    };
+    text.to_owned()
+}
+
+/// How sure the answer is.
+pub(crate) fn how_sure(status: &MachineStatus) -> String {
+    let Some(model) = &status.model else {
+        return "Not yet: there is no model to judge by.".to_owned();
+    };
+    let Some(p_value) = status.p_value.filter(|_| status.score.is_some()) else {
+        return "Nothing has been scored with this model yet.".to_owned();
+    };
+    let share = match p_value {
+        p if p >= 0.1 => format!("{:.0} of 100 normal clips score at least as high", 100.0 * p),
+        p => format!("about 1 in {:.0} normal clips scores at least as high", 1.0 / p.max(1e-9)),
+    };
+    let references = plural(model.references, "normal clip");
+    let worth = match model.promised {
+        true => "its false-alarm rate is promised",
+        false => "its false-alarm rate is not promised yet",
+    };
+    format!("The last clip: {share}. The model knows {references}; {worth}.")
+}
+
+/// What the drift flag means.
+pub(crate) fn drift_text(status: &MachineStatus) -> Option<String> {
+    status.drift.then(|| {
+        "What is normal has moved: most clips differ a little, in the same way. That is not an alarm.".to_owned()
+    })
+}
+
+/// What is promised, and whether that holds now; `None` if nothing is.
+pub(crate) fn promise(machine: &Machine, status: &MachineStatus) -> (String, Option<bool>) {
+    let model = machine.model();
+    let standing = machine.standing(None);
+    if let Some(lack) = standing.lack() {
+        return (format!("Nothing is promised yet: {lack}."), None);
+    }
+    let promise = model.settings().promise();
+    let sure = promise.confidence.map(|confidence| format!(", {confidence} sure"));
+    let condition = standing.condition(model.calibration().basis());
+    let condition = condition.map_or(String::new(), |condition| format!(" ({condition})"));
+    let budget = model.settings().alarm_budget;
+    let budget = budget.map_or(String::new(), |budget| format!("; at most {budget}"));
+    let text = format!(
+        "At most {} of normal clips are called anomalous{}{condition}{budget}.",
+        promise.rate,
+        sure.unwrap_or_default()
+    );
+    // It is a promise about sound like that which was learnt.
+    (text, Some(!status.drift))
+}

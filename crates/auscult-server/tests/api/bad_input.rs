@@ -1,0 +1,242 @@
+use axum::{body::Body, http::Method};
+use serde_json::{Value, json};
+
+use crate::support::{Service, wav};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nonsense_in_queries_is_named() {
+    let service = Service::start().await;
+    let local = service.client();
+    let of_pump = "/api/v1/machines/pump-7";
+    for (path, status) in [
+        ("/api/v1/machines?limit=0".to_owned(), 422),
+        ("/api/v1/machines?limit=1001".to_owned(), 422),
+        ("/api/v1/machines?limit=-1".to_owned(), 400),
+        ("/api/v1/machines?limit=x".to_owned(), 400),
+        ("/api/v1/machines?limit=1&limit=2".to_owned(), 400),
+        ("/api/v1/machines?after=%00".to_owned(), 422),
+        ("/api/v1/machines?after=bm90aGluZw".to_owned(), 422),
+        ("/api/v1/machines?state=purple".to_owned(), 422),
+        (format!("{of_pump}/trend?from=yesterday"), 422),
+        (format!("{of_pump}/trend?from=2026-01-02T00:00:00Z&to=2026-01-01T00:00:00Z"), 422),
+        (format!("{of_pump}/trend?width=0"), 422),
+        (format!("{of_pump}/trend?width=-5"), 422),
+        (format!("{of_pump}/trend?width=1&from=1970-01-01T00:00:00Z"), 422),
+        (format!("{of_pump}/trend?from=9999-12-31T00:00:00Z"), 422),
+        (format!("{of_pump}/clips?from=-2147481748-01-01T00:00:00Z"), 422),
+        (format!("{of_pump}/clips/99999999999999999999999"), 404),
+        (format!("{of_pump}/clips/-1"), 404),
+        (format!("{of_pump}/clips/18446744073709551615"), 404),
+        (format!("{of_pump}/clips/18446744073709551615/sound"), 404),
+        (format!("{of_pump}/clips/1/sound?part=everything"), 422),
+        (format!("{of_pump}/clips/1/spectrogram"), 404),
+        (format!("{of_pump}/budget"), 400),
+        (format!("{of_pump}/budget?alarms_per_month=0"), 422),
+        (format!("{of_pump}/budget?alarms_per_month=NaN"), 422),
+        (format!("{of_pump}/budget?alarms_per_month=inf"), 422),
+        ("/api/v1/events?kind=party".to_owned(), 422),
+        ("/api/v1/events?machine=nobody".to_owned(), 404),
+        ("/api/v1/events/nothing".to_owned(), 404),
+        ("/api/v1/events/nothing/page".to_owned(), 404),
+        ("/api/v1/exports/clips?format=xls".to_owned(), 422),
+        ("/api/v1/exports/clips".to_owned(), 400),
+        ("/api/v1/exports/events?format=parquet".to_owned(), 422),
+        ("/api/v1/exports/week?machine=nobody".to_owned(), 404),
+        ("/api/v1/exports/week?machine=pump-7".to_owned(), 409),
+        ("/api/v1/exports/week?machine=pump-7&days=0".to_owned(), 422),
+        ("/api/v1/audit?after=x".to_owned(), 422),
+    ] {
+        let answer = local.get(&path).await;
+        assert_eq!(answer.status, status, "{path}: {}", answer.text());
+        answer.is_problem(status);
+    }
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn tricks_in_addresses_lead_nowhere() {
+    let service = Service::start().await;
+    let local = service.client();
+    let folder = service.folder.path();
+    std::fs::write(folder.join("secret.txt"), "do not show").unwrap();
+    for path in [
+        "/api/v1/machines/..",
+        "/api/v1/machines/..%2f..%2fsecret.txt",
+        "/api/v1/machines/%2e%2e/secret.txt",
+        "/api/v1/machines/pump-7%00",
+        "/api/v1/machines/pump-7%0d%0aSet-Cookie:x",
+        "/api/v1/machines/%ff%fe",
+        "/api/v1/machines/pump-7/clips/1%2f..%2f",
+        "/api/v1/events/..%2faccess.db",
+        "/api/v1/sources/..%5caccess.db",
+        "/assets/..%2f..%2fCargo.toml",
+        "/assets/../../Cargo.toml",
+        "/..%2f..%2fetc%2fpasswd",
+        "/secret.txt",
+        "/access.db",
+        "/api/v2/machines",
+        "/api/",
+    ] {
+        let answer = local.get(path).await;
+        assert!(answer.status == 404, "{path}: {} {}", answer.status, answer.text());
+        assert!(!answer.text().contains("do not show"), "{path}");
+        assert!(!answer.headers.contains_key("set-cookie"), "{path}");
+    }
+    // Names of machines with odd letters are cut short and never shown raw.
+    let long = "x".repeat(5_000);
+    let answer = local.get(&format!("/api/v1/machines/{long}")).await;
+    answer.is_problem(404);
+    assert!(answer.body.len() < 1_000);
+    for (method, path) in [
+        (Method::PUT, "/api/v1/machines"),
+        (Method::DELETE, "/api/v1/events"),
+        (Method::POST, "/healthz"),
+        (Method::TRACE, "/api/v1/machines"),
+    ] {
+        let answer = local.call(method, path, &json!({})).await;
+        answer.is_problem(405);
+    }
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nonsense_in_bodies_is_named() {
+    let service = Service::start().await;
+    let local = service.client();
+    let post = |path: &'static str, body: Value| {
+        let local = local.clone();
+        async move { local.post(path, &body).await }
+    };
+    let pump = "/api/v1/machines/pump-7";
+    for (path, body, status) in [
+        ("/api/v1/machines", json!({}), 422),
+        ("/api/v1/machines", json!({"name": "a", "source": {"kind": "ouija"}}), 422),
+        ("/api/v1/machines", json!({"name": "../a", "source": {"kind": "push"}}), 422),
+        ("/api/v1/machines", json!({"name": "", "source": {"kind": "push"}}), 422),
+        ("/api/v1/machines", json!({"name": "pump-7", "source": {"kind": "push"}}), 409),
+        ("/api/v1/machines", json!({"name": "PUMP-7", "source": {"kind": "push"}}), 422),
+        ("/api/v1/machines", json!({"name": "a", "source": {"kind": "folder", "path": "x"}}), 422),
+        (
+            "/api/v1/machines",
+            json!({"name": "a", "source": {"kind": "folder", "path": "/not/there"}}),
+            422,
+        ),
+        (
+            "/api/v1/machines",
+            json!({"name": "a", "source": {"kind": "tcp", "address": "x", "sample_rate": 16000}}),
+            422,
+        ),
+        (
+            "/api/v1/machines",
+            json!({"name": "a", "source": {"kind": "push"}, "keep": "forever"}),
+            422,
+        ),
+        (
+            "/api/v1/machines",
+            json!({"name": "a", "source": {"kind": "push"}, "alarms": "few"}),
+            422,
+        ),
+        ("/api/v1/machines", json!({"name": "a", "source": {"kind": "push"}, "channel": 0}), 422),
+        ("/api/v1/users", json!({"name": "a", "role": "king", "password": "0123456789"}), 422),
+        (
+            "/api/v1/users",
+            json!({"name": "a/b", "role": "administrator", "password": "0123456789"}),
+            422,
+        ),
+        ("/api/v1/users", json!({"name": "a", "role": "administrator", "password": "short"}), 422),
+        ("/api/v1/tokens", json!({"name": "a", "scopes": []}), 422),
+        ("/api/v1/tokens", json!({"name": "a", "scopes": ["read"], "expires_days": 0}), 422),
+        ("/api/v1/session", json!({"name": "a"}), 422),
+    ] {
+        let answer = post(path, body.clone()).await;
+        assert_eq!(answer.status, status, "{path} {body}: {}", answer.text());
+        answer.is_problem(status);
+    }
+    for (end, body, status) in [
+        ("shelve", json!({"minutes": 0, "reason": "x"}), 422),
+        ("shelve", json!({"minutes": 1e300, "reason": "x"}), 422),
+        ("shelve", json!({"minutes": 5, "reason": "  "}), 422),
+        ("shelve", json!({"minutes": 5, "reason": "x".repeat(501)}), 422),
+        ("shelve", json!({"minutes": "5", "reason": "x"}), 422),
+        ("shelve", json!([]), 422),
+        ("acknowledge", json!({"who": "me"}), 422),
+        ("acknowledge", json!({}), 409),
+        ("feedback", json!({"step": 1, "verdict": "odd"}), 422),
+        ("feedback", json!({"step": 999, "verdict": "normal"}), 404),
+        ("feedback", json!({"step": u64::MAX, "verdict": "normal"}), 404),
+        ("feedback", json!({"step": -1, "verdict": "normal"}), 422),
+        ("waiting/accept", json!({"steps": [1]}), 409),
+        ("waiting/reject", json!({"steps": ["1"]}), 422),
+        ("forget", json!({"visits": []}), 422),
+        ("learn", json!({"now": "yes"}), 422),
+        ("models/rollback", json!({"version": 7}), 409),
+    ] {
+        let answer = local.post(&format!("{pump}/{end}"), &body).await;
+        assert_eq!(answer.status, status, "{end} {body}: {}", answer.text());
+        answer.is_problem(status);
+    }
+    for body in ["{", "nonsense", "{\"minutes\":5", "\u{0}"] {
+        let client = local.with("content-type", "application/json");
+        let path = format!("{pump}/shelve");
+        let request = client.request(Method::POST, &path, Body::from(body));
+        client.send(request).await.is_problem(400);
+    }
+    let huge = json!({"minutes": 5, "reason": "x".repeat(2 << 20)});
+    local.post(&format!("{pump}/shelve"), &huge).await.is_problem(413);
+    let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
+    let client = local.with("content-type", "application/json");
+    let request = client.request(Method::POST, &format!("{pump}/shelve"), Body::from(deep));
+    client.send(request).await.is_problem(400);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nonsense_in_place_of_sound_is_refused_and_leaves_nothing() {
+    let text = format!("{}\n[server]\nbody = \"100kB\"", crate::support::SITE);
+    let service = Service::with(&text, tempfile::tempdir().unwrap()).await;
+    let local = service.client();
+    let path = "/api/v1/sources/fan-2/audio";
+    let good = wav(1, 0, 1.0);
+    let mut cut = good.clone();
+    cut.truncate(60);
+    let mut lying = good.clone();
+    lying[40..44].copy_from_slice(&u32::MAX.to_le_bytes());
+    let mut zero_rate = good.clone();
+    zero_rate[24..28].copy_from_slice(&0_u32.to_le_bytes());
+    let numbered = local.with("x-auscult-sequence", "0");
+    for (kind, bytes, status) in [
+        ("audio/wav", &b""[..], 422),
+        ("audio/wav", b"RIFF", 422),
+        ("audio/wav", b"nonsense", 422),
+        ("audio/flac", b"fLaC", 422),
+        ("audio/flac", &[0xff; 5_000], 422),
+        ("audio/wav", &zero_rate, 422),
+        ("audio/mpeg", &good, 415),
+        ("application/json", b"{}", 415),
+        ("audio/L16;rate=16000", b"odd", 422),
+        ("audio/L16;rate=5", b"even", 422),
+        ("audio/wav", &[0; 200_000], 413),
+    ] {
+        let answer = numbered.send_bytes(path, kind, bytes).await;
+        assert_eq!(answer.status, status, "{kind} {}: {}", bytes.len(), answer.text());
+        answer.is_problem(status);
+    }
+    // What there is of a broken recording is sound; the rest is not made up.
+    for bytes in [&cut, &lying] {
+        let answer = numbered.send_bytes(path, "audio/wav", bytes).await;
+        assert!([202, 422].contains(&answer.status), "{}", answer.text());
+    }
+    for sequence in ["", "-1", "x", "9007199254740993", "1.5"] {
+        let client = local.with("x-auscult-sequence", sequence);
+        client.send_bytes(path, "audio/wav", &good).await.is_problem(422);
+    }
+    local.send_bytes(path, "audio/wav", &good).await.is_problem(422);
+    local
+        .with("x-auscult-sequence", "0")
+        .send_bytes("/api/v1/sources/nobody/audio", "audio/wav", &good)
+        .await
+        .is_problem(404);
+    let left = std::fs::read_dir(service.folder.path().join("data/incoming"));
+    assert_eq!(left.map_or(0, Iterator::count), 0);
+    service.stop().await;
+}

@@ -1,0 +1,175 @@
+use auscult::{FrontEnds, Machine, Sources};
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use crate::support::{Service, wav};
+
+#[tokio::test(flavor = "multi_thread")]
+async fn repeats_are_acknowledged_and_gaps_are_reported() {
+    let service = Service::start().await;
+    let local = service.client();
+    let sound = wav(1, 0, 1.0);
+    let push = |sequence| {
+        let (service, local, sound) = (&service, local.clone(), sound.clone());
+        async move {
+            let answer = service.push(&local, "fan-2", sequence, &sound).await;
+            assert_eq!(answer.status, 202, "{}", answer.text());
+            answer.json()
+        }
+    };
+    assert_eq!(push(5).await, json!({"sequence": 5, "next": 6, "repeated": false, "gap": null}));
+    assert_eq!(push(5).await, json!({"sequence": 5, "next": 6, "repeated": true, "gap": null}));
+    assert_eq!(push(6).await["repeated"], false);
+    let gap = push(9).await;
+    assert_eq!(gap, json!({"sequence": 9, "next": 10, "repeated": false, "gap": [7, 8]}));
+    assert_eq!(push(7).await["repeated"], true, "what is late is too late");
+    service.wait(&local, "/api/v1/machines/fan-2", |it| it["clips"] == 3).await;
+    let source = local.get("/api/v1/sources/fan-2").await.json();
+    assert_eq!(source["push"]["missing"], 2);
+    assert_eq!(source["push"]["pieces"], 3);
+    assert_eq!(local.get("/api/v1/sources").await.json()["items"].as_array().unwrap().len(), 2);
+    // Numbers are remembered.
+    let service = Service::with(crate::support::SITE, service.stop().await).await;
+    let local = service.client();
+    assert_eq!(service.push(&local, "fan-2", 9, &sound).await.json()["repeated"], true);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn pieces_become_clips_whatever_their_form() {
+    let service = Service::start().await;
+    let local = service.client();
+    // Half a second each, as WAV and as raw samples of either order.
+    let whole = wav(1, 0, 1.0);
+    let samples = &whole[44..];
+    let (first, second) = samples.split_at(samples.len() / 2);
+    let swapped: Vec<u8> = second.chunks(2).flat_map(|it| [it[1], it[0]]).collect();
+    let path = "/api/v1/sources/pump-7/audio";
+    let one = local.with("x-auscult-sequence", "0");
+    let little = "audio/x-raw;rate=16000;format=s16le;channels=1";
+    assert_eq!(one.send_bytes(path, little, first).await.status, 202);
+    let two = local.with("x-auscult-sequence", "1");
+    assert_eq!(two.send_bytes(path, "audio/L16;rate=16000", &swapped).await.status, 202);
+    let page = service
+        .wait(&local, "/api/v1/machines/pump-7/clips", |it| {
+            it["items"].as_array().unwrap().len() == 1
+        })
+        .await;
+    let clip = &page["items"][0];
+    assert_eq!((clip["seconds"].as_f64(), clip["path"].as_str()), (Some(1.0), Some("live")));
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_machine_is_learnt_scored_explained_and_taught() {
+    let service = Service::start().await;
+    let local = service.client();
+    let next = service.learn(&local).await;
+    let machine = local.get("/api/v1/machines/pump-7").await.json();
+    assert_eq!(machine["model"]["references"], 12);
+    assert!(machine["promise"]["text"].as_str().unwrap().len() > 10);
+    assert!(machine["lines"]["alert"].is_number());
+
+    // What the service says of a clip is what the library says of the same file.
+    let fresh = wav(1, 77, 3.0);
+    let answer = local.send_bytes("/api/v1/machines/pump-7/score", "audio/wav", &fresh).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let scored = answer.json();
+    let data = service.folder.path().join("data");
+    let file = service.folder.path().join("fresh.wav");
+    std::fs::write(&file, &fresh).unwrap();
+    let model = Machine::open_with(data.join("models/pump-7/0001.auscult"), &FrontEnds::standard());
+    let model = model.unwrap();
+    let mut listening = model.listen(Sources::of([&file]).unwrap());
+    let records: Vec<Value> = listening
+        .by_ref()
+        .map(|record| {
+            let mut record = record.unwrap();
+            "body".clone_into(&mut record.path);
+            record.time = None;
+            serde_json::to_value(record).unwrap()
+        })
+        .collect();
+    assert_eq!(records.len(), 3);
+    assert_eq!(scored["clips"], Value::from(records));
+    let program = format!("auscult {}", env!("CARGO_PKG_VERSION"));
+    let facts = listening.summary().facts(model.hash(), &program);
+    assert_eq!(scored["run"], facts);
+    assert_eq!(scored["schema"], 1);
+
+    // A clip that is kept can be heard and seen, beside its closest normal clip.
+    let clips = f64::from(next);
+    let answer = service.push(&local, "pump-7", next, &wav(1, 99, 1.0)).await;
+    assert_eq!(answer.status, 202);
+    service.wait(&local, "/api/v1/machines/pump-7", |it| it["clips"].as_f64() > Some(clips)).await;
+    let page = local.get("/api/v1/machines/pump-7/clips?limit=1").await.json();
+    let clip = &page["items"][0];
+    assert_eq!(clip["has_sound"], true, "{clip}");
+    let step = clip["step"].as_u64().unwrap();
+    assert_eq!(
+        local.get(&format!("/api/v1/machines/pump-7/clips/{step}")).await.json()["step"],
+        step
+    );
+    let path = format!("/api/v1/machines/pump-7/clips/{step}/sound");
+    let sound = local.get(&path).await;
+    assert_eq!(sound.headers["content-type"], "audio/wav");
+    assert_eq!(sound.body.len(), 44 + 32_000);
+    let part = local.with("range", "bytes=0-3").get(&path).await;
+    assert_eq!((part.status, part.body.as_slice()), (206, &b"RIFF"[..]));
+    assert_eq!(part.headers["content-range"], "bytes 0-3/32044");
+    local.with("range", "bytes=99999999-").get(&path).await.is_problem(416);
+    let picture = local.get(&path.replace("sound", "spectrogram")).await.json();
+    let cells = picture["frames"].as_u64().unwrap() * picture["bins"].as_u64().unwrap();
+    assert_eq!(picture["data"].as_str().unwrap().len() as u64, cells.div_ceil(3) * 4);
+    assert_eq!(
+        picture["hertz"].as_array().unwrap().len() as u64,
+        picture["bins"].as_u64().unwrap() + 1
+    );
+
+    // Feedback, accepting with a look ahead, and undoing.
+    let said = json!({"step": step, "verdict": "normal", "note": "it always sounds so"});
+    let answer = local.post("/api/v1/machines/pump-7/feedback", &said).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    assert_eq!(
+        local.get("/api/v1/feedback?machine=pump-7").await.json()["items"][0]["who"],
+        "local"
+    );
+    let waiting = local.get("/api/v1/machines/pump-7/waiting").await.json();
+    assert_eq!(waiting["items"][0]["step"], step);
+    let accept = "/api/v1/machines/pump-7/waiting/accept";
+    let look = local.post(accept, &json!({"steps": [step], "preview": true})).await.json();
+    assert_eq!((&look["done"], &look["references_after"]), (&json!(false), &json!(13)));
+    let done = local.post(accept, &json!({"steps": [step]})).await.json();
+    assert_eq!((&done["done"], &done["references_after"]), (&json!(true), &json!(13)));
+    assert_eq!(local.get("/api/v1/machines/pump-7/waiting").await.json()["items"], json!([]));
+    let undone = local.post("/api/v1/machines/pump-7/models/rollback", &json!({})).await.json();
+    assert_eq!(undone["references_after"], 12, "{undone}");
+    assert_eq!(
+        local.get("/api/v1/machines/pump-7/models").await.json()["items"].as_array().unwrap().len(),
+        3
+    );
+
+    // The budget says what can be promised, and refuses what cannot.
+    let budget = local.get("/api/v1/machines/pump-7/budget?alarms_per_month=1").await.json();
+    assert_eq!(budget["scores"].as_array().unwrap().len(), 12);
+    assert_eq!(budget["possible"], false, "twelve clips promise nothing: {}", budget["text"]);
+    let body = json!({"alarms_per_month": 1});
+    let refused = local.call(Method::PUT, "/api/v1/machines/pump-7/budget", &body).await;
+    refused.is_problem(409);
+
+    // The trend and the week.
+    let trend = local.get("/api/v1/machines/pump-7/trend?width=60").await.json();
+    let clips: i64 =
+        trend["points"].as_array().unwrap().iter().map(|it| it["clips"].as_i64().unwrap()).sum();
+    assert_eq!(clips, 13);
+    assert!(!trend["events"].as_array().unwrap().is_empty());
+    let week = local.get("/api/v1/exports/week?machine=pump-7").await;
+    assert_eq!(week.status, 200, "{}", week.text());
+    assert!(week.headers["content-security-policy"].to_str().unwrap().starts_with("sandbox"));
+    let export = local.get("/api/v1/exports/clips?format=csv&machine=pump-7").await;
+    assert_eq!(export.text(), "machine,path\n");
+    assert_eq!(export.headers["content-disposition"], "attachment; filename=\"clips.csv\"");
+    let metrics = local.get("/metrics").await.text();
+    assert!(metrics.contains("auscult_score{machine=\"pump-7\"}"), "{metrics}");
+    service.stop().await;
+}

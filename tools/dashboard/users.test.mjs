@@ -1,0 +1,148 @@
+// Users and roles, in a real browser: the first user, logging in, who may do what.
+
+import assert from "node:assert/strict";
+import { after, before, describe, test } from "node:test";
+import { accessible, launch, newPage, settled, shoot } from "./browser.mjs";
+import { auscult, freePort, program, remove, serve, temporary } from "./program.mjs";
+
+const PASSWORD = "correct horse battery";
+const refused = /Failed to load resource.*(401|403)/;
+let browser;
+let service;
+let data;
+
+before(async () => {
+  assert.ok(program);
+  data = await temporary();
+  service = await serve(["--demo"], await freePort(), data);
+  browser = await launch();
+});
+after(async () => {
+  await browser?.close();
+  await service?.stop();
+  if (data) await remove(data);
+});
+
+async function logIn(name, password = PASSWORD) {
+  const opened = await newPage(browser, {}, refused);
+  await opened.page.goto(`${service.base}/settings`);
+  await opened.page.getByRole("heading", { name: "Log in" }).waitFor();
+  await opened.page.getByLabel("Name").fill(name);
+  await opened.page.getByLabel("Password").fill(password);
+  await opened.page.getByRole("button", { name: "Log in" }).click();
+  return opened;
+}
+
+describe("users", () => {
+  test("without users this computer is the administrator; the first user ends that", async () => {
+    const { page, context } = await newPage(browser, {}, refused);
+    await page.goto(`${service.base}/settings`);
+    await page.getByText("Nobody has to log in").waitFor();
+    const users = page.getByRole("region", { name: "Users" });
+    await users.getByLabel("Name").fill("ada");
+    await users.getByLabel("Password").fill(PASSWORD);
+    await users.getByRole("button", { name: "Add a user" }).click();
+    await page.getByRole("heading", { name: "Log in" }).waitFor();
+    await accessible(page, "login");
+    await shoot(page, "login-light");
+    await page.goto(`${service.base}/machines/fan-1`);
+    await page.getByRole("heading", { name: "Log in" }).waitFor();
+    await context.close();
+  });
+
+  test("a wrong password is refused in words, the right one leads back", async () => {
+    const wrong = await logIn("ada", "not the password");
+    await wrong.page.getByRole("alert").waitFor();
+    await wrong.page.getByLabel("Password").fill(PASSWORD);
+    await wrong.page.getByRole("button", { name: "Log in" }).click();
+    await wrong.page.getByRole("heading", { name: "Settings" }).waitFor();
+    await wrong.page.getByText("Logged in as ada, administrator.").waitFor();
+    assert.equal(await wrong.page.evaluate(() => document.cookie), "", "no script can read the session");
+    await wrong.context.close();
+  });
+
+  test("an administrator adds users and tokens, and the audit log has it", async () => {
+    const { page, context } = await logIn("ada");
+    const users = page.getByRole("region", { name: "Users" });
+    for (const [name, role] of [
+      ["grace", "operator"],
+      ["wall", "viewer"],
+    ]) {
+      await users.getByLabel("Name").fill(name);
+      await users.getByLabel("Role", { exact: true }).selectOption(role);
+      await users.getByLabel("Password").fill(PASSWORD);
+      await users.getByRole("button", { name: "Add a user" }).click();
+      await users.getByRole("cell", { name, exact: true }).waitFor();
+    }
+    const tokens = page.getByRole("region", { name: "Tokens for programs" });
+    await tokens.getByLabel("Name").fill("edge-1");
+    await tokens.getByRole("button", { name: "Add a token" }).click();
+    const secret = await tokens.locator("code").innerText();
+    const asked = await fetch(`${service.base}/api/v1/machines`, {
+      headers: { Authorization: `Bearer ${secret}` },
+    });
+    assert.equal(asked.status, 200, "the token works");
+    await tokens.getByRole("button", { name: "Revoke" }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Yes, do it" }).click();
+    await tokens.getByText("There are no tokens.").waitFor();
+    assert.equal(
+      (
+        await fetch(`${service.base}/api/v1/machines`, {
+          headers: { Authorization: `Bearer ${secret}` },
+        })
+      ).status,
+      401,
+    );
+    await page.reload();
+    await page.getByRole("region", { name: "Who changed what" }).getByRole("cell", { name: /grace/ }).first().waitFor();
+    await accessible(page, "settings with users");
+    await shoot(page, "settings-users-light");
+    await context.close();
+  });
+
+  test("a viewer looks and cannot act", async () => {
+    const { page, context } = await logIn("wall");
+    await page.getByText("Users, tokens and the audit log are for administrators.").waitFor();
+    await page.goto(`${service.base}/machines/fan-1`);
+    await settled(page);
+    await page.getByText("your role is viewer").first().waitFor();
+    assert.equal(await page.getByRole("button", { name: /Shelve|Out of service|Acknowledge/ }).count(), 0);
+    await page.goto(service.base);
+    await settled(page);
+    assert.equal(await page.getByRole("link", { name: "Add a machine" }).count(), 0);
+    const status = await page.evaluate(async () => {
+      const { csrf } = await (await fetch("/api/v1/session")).json();
+      const answer = await fetch("/api/v1/machines/fan-1/shelve", {
+        method: "POST",
+        headers: { "Content-Type": "application/json", "X-Auscult-CSRF": csrf },
+        body: JSON.stringify({ minutes: 60, reason: "x" }),
+      });
+      return answer.status;
+    });
+    assert.equal(status, 403, "the server refuses too");
+    await context.close();
+  });
+
+  test("an operator acts and does not administer", async () => {
+    const { page, context } = await logIn("grace");
+    await page.goto(`${service.base}/machines/fan-1`);
+    await page.getByRole("button", { name: "Out of service …" }).click();
+    await page.getByLabel("Reason").fill("belt");
+    await page.getByRole("dialog").getByRole("button", { name: "Out of service" }).click();
+    await page.getByText("Out of service: belt").waitFor();
+    await page.getByRole("button", { name: "Back in service" }).click();
+    await page.getByRole("button", { name: "Out of service …" }).waitFor();
+    await page.goto(`${service.base}/add`);
+    await page.getByText("Only administrators add machines.").waitFor();
+    await context.close();
+  });
+
+  test("logging out ends the session; a user made on the command line can log in", async () => {
+    const { page, context } = await logIn("ada");
+    await page.getByRole("button", { name: "Log out" }).click();
+    await page.getByRole("heading", { name: "Log in" }).waitFor();
+    assert.equal(await page.evaluate(async () => (await fetch("/api/v1/machines")).status), 401);
+    await context.close();
+    assert.match(auscult("serve", "user", "list", "--data", data), /grace/);
+  });
+});
