@@ -4,8 +4,16 @@ use std::io::ErrorKind;
 
 use auscult::{Error, audio, autoencoder, beam::OptionConflict, core, encoders, fetch, files};
 
+/// What to print of an error: each problem of a configuration in a line of its own, anything else in one.
+pub(crate) fn lines(error: &anyhow::Error) -> Vec<String> {
+    match error.downcast_ref::<auscult_monitor::Error>() {
+        Some(auscult_monitor::Error::Site(site)) => site.lines().collect(),
+        _ => vec![describe(error)],
+    }
+}
+
 /// The error with its causes in one line, and what to do next.
-pub(crate) fn describe(error: &anyhow::Error) -> String {
+fn describe(error: &anyhow::Error) -> String {
     let text = chain(error);
     match error.chain().find_map(advice) {
         Some(advice) if !text.contains(&advice) => format!("{text}; {advice}"),

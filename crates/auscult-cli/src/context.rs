@@ -32,22 +32,39 @@ impl Context {
         let command = std::iter::once("auscult".into()).chain(words).collect::<Vec<_>>().join(" ");
         let (printer, cancel) = (Printer::default(), Cancel::new());
         let context = Self { printer, cancel, front_ends, command };
-        context.stop_on_signals()?;
+        context.stop_on_signals(arguments.command.rereads_its_configuration())?;
         Ok(context)
     }
 
-    /// From now on Ctrl-C and termination ask for a clean stop; asking twice stops at once.
-    fn stop_on_signals(&self) -> anyhow::Result<()> {
+    /// From now on Ctrl-C and termination ask for a clean stop; asking twice stops at once. So does a terminal that is
+    /// closed, except for what reads its configuration again when it is hung up on.
+    #[cfg(unix)]
+    fn stop_on_signals(&self, rereads: bool) -> anyhow::Result<()> {
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+        let signals: &[i32] = if rereads { &[SIGINT, SIGTERM] } else { &[SIGINT, SIGTERM, SIGHUP] };
+        let mut signals = signal_hook::iterator::Signals::new(signals)?;
+        let stop = self.stopper();
+        let wait = move || signals.forever().for_each(|_| stop());
+        std::thread::Builder::new().name("signals".to_owned()).spawn(wait)?;
+        Ok(())
+    }
+
+    #[cfg(not(unix))]
+    fn stop_on_signals(&self, _rereads: bool) -> anyhow::Result<()> {
+        ctrlc::set_handler(self.stopper())?;
+        Ok(())
+    }
+
+    fn stopper(&self) -> impl Fn() + Send + 'static {
         let (printer, cancel) = (self.printer.clone(), self.cancel.clone());
-        ctrlc::set_handler(move || {
+        move || {
             if cancel.is_cancelled() {
                 stop_at_once();
             }
             // Said first: once the work is cancelled, the program may end.
             printer.note("finishing the current clips, then stopping; Ctrl-C again stops at once");
             cancel.cancel();
-        })?;
-        Ok(())
+        }
     }
 
     /// Progress to the printer, a stop from Ctrl-C.

@@ -52,7 +52,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
         // Whoever read our output has seen enough.
         Err(error) if is_broken_pipe(&error) => 0,
         Err(error) => {
-            Printer::default().error(advice::describe(&error));
+            for line in advice::lines(&error) {
+                Printer::default().error(line);
+            }
             2
         }
     }

@@ -41,9 +41,9 @@ impl DataFolder {
     ///
     /// [`Error::InUse`] if another monitor has it, [`Error::Io`] if it cannot be made.
     pub fn lock(&self) -> Result<DataLock> {
-        let made = fs::create_dir_all(&self.root);
+        let made = make_private(&self.root);
         made.map_err(Error::io(format!("cannot make the data folder {}", self.root.display())))?;
-        let path = self.root.join("lock");
+        let path = self.lock_file();
         let file = File::options().create(true).truncate(false).write(true).open(&path);
         let file = file.map_err(Error::io(format!("cannot open {}", path.display())))?;
         match file.try_lock() {
@@ -53,6 +53,17 @@ impl DataFolder {
                 Err(Error::io(format!("cannot lock {}", path.display()))(error))
             }
         }
+    }
+
+    /// Whether a monitor has it now.
+    pub fn is_in_use(&self) -> bool {
+        // A lock for readers: those who look at the same moment do not take each other for a monitor.
+        let file = File::open(self.lock_file());
+        file.is_ok_and(|file| matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock)))
+    }
+
+    fn lock_file(&self) -> PathBuf {
+        self.root.join("lock")
     }
 
     /// The socket that commands come through.
@@ -94,4 +105,18 @@ impl DataFolder {
             _ => Ok(()),
         }
     }
+}
+
+/// Makes a folder that others may not look into: there is sound of people in it. One that is there stays as it is.
+fn make_private(folder: &Path) -> std::io::Result<()> {
+    if folder.is_dir() {
+        return Ok(());
+    }
+    if let Some(parent) = folder.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    let mut builder = fs::DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o750);
+    builder.create(folder)
 }

@@ -130,6 +130,7 @@ impl Monitor {
             let (sender, receiver) = std::sync::mpsc::channel();
             (sender, Arc::new(Mutex::new(receiver)))
         };
+        let data_root = settings.data.root().to_owned();
         let mut monitor = Self {
             site: Site { machines: Vec::new(), ..site.clone() },
             settings,
@@ -140,7 +141,7 @@ impl Monitor {
             machines: Directory::default(),
             news,
             sources: BTreeMap::new(),
-            folders: Folders::start()?,
+            folders: Folders::start(data_root)?,
             sinks: Vec::new(),
             #[cfg(feature = "mqtt")]
             mqtt,
@@ -410,6 +411,7 @@ impl Monitor {
 
     /// Stops everything; what has arrived is judged and written.
     pub async fn stop(mut self) {
+        self.workers.iter().for_each(Worker::leave_recordings);
         self.sources.clear();
         for worker in 0..self.workers.len() {
             self.send(worker, Work::Stop).await;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use auscult::{
     ClipCondition, ClipRecord, ClipScore, FrontEnds, Machine, ScoredClip,
+    alarm::Observation,
     record::{ClipTime, RecordPromise, TimeOrigin},
 };
 use auscult_report::Report;
@@ -13,6 +14,7 @@ use crate::{
     data::DataFolder,
     error::{Error, Result},
     history::{ClipQuery, ClipRow, EventQuery, History},
+    watch::{Event, EventKind},
 };
 
 /// One HTML page on the last `days` days of a machine, up to its last clip.
@@ -36,23 +38,43 @@ pub fn week_page(
     // Recordings may be older than the day they arrived on.
     let last = history.newest_clip(id)?.unwrap_or(end);
     let from = last - f64::from(days) * 86_400.0;
-    let mut records = Vec::new();
+    let (mut records, mut still, mut deaf) = (Vec::new(), 0, 0);
     let query = ClipQuery { machine: Some(id), from: Some(from), to: None };
     history.clips(&query, &mut |clip| {
-        if clip.row.model.is_some() {
-            records.push(record(clip.row, data, clip.model_hash));
+        match clip.row.observation {
+            // A machine that stands still and a microphone at fault say nothing of how the machine sounds.
+            Some(Observation::NotRunning) => still += 1,
+            Some(Observation::SensorFault) => deaf += 1,
+            _ if clip.row.model.is_some() => records.push(record(clip.row, data, clip.model_hash)),
+            _ => {}
         }
         Ok(())
     })?;
-    let query = EventQuery { machine: Some(id), from: Some(from), to: None };
-    let events = history.events(&query)?;
-    let told = events
+    let mut notes: Vec<String> = Vec::new();
+    for (count, what) in [(still, "the machine did not run"), (deaf, "the microphone was at fault")]
+    {
+        if count > 0 {
+            notes.push(format!(
+                "{what} during {}, which are not judged",
+                auscult::plural(count, "clip")
+            ));
+        }
+    }
+    let events = history.events(&EventQuery { machine: Some(id), ..EventQuery::default() })?;
+    let (before, during): (Vec<&Event>, Vec<&Event>) = events
         .iter()
-        .rev()
-        .take(20)
-        .map(|event| format!("{}: {} ({})", utc(event.unix_seconds), event.reason, event.to));
+        .filter(|event| event.kind != EventKind::Reminder)
+        .partition(|event| event.unix_seconds < from);
+    let tell = |event: &Event| {
+        format!("{}: {} ({})", utc(event.unix_seconds.round()), event.reason, event.to)
+    };
+    notes.extend(during.iter().rev().take(20).map(|event| tell(event)));
+    // What the days began with.
+    notes.extend(
+        before.iter().rev().find(|event| event.kind == EventKind::State).map(|event| tell(event)),
+    );
     let title = format!("{machine}, {days} days");
-    Ok(Report::new(&title, &opened, &records).with_notes(told).written_at(end).render())
+    Ok(Report::new(&title, &opened, &records).with_notes(notes).written_at(end).render())
 }
 
 /// A clip of the history as a record; its bands are not kept.

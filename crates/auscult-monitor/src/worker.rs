@@ -1,6 +1,13 @@
 //! The threads that judge: each owns its machines, so that nothing is locked and every machine keeps its order.
 
-use std::{collections::BTreeMap, thread::JoinHandle};
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    thread::JoinHandle,
+};
 
 use tokio::sync::{mpsc, oneshot};
 
@@ -53,6 +60,7 @@ pub type Sender = mpsc::Sender<Work>;
 pub struct Worker {
     /// Takes work.
     pub sender: Sender,
+    is_stopping: Arc<AtomicBool>,
     thread: JoinHandle<()>,
 }
 
@@ -67,13 +75,23 @@ impl Worker {
     /// If there is no thread to be had.
     pub fn start(number: usize) -> Result<Self> {
         let (sender, receiver) = mpsc::channel(MOST_WAITING);
-        let desk =
-            Desk { machines: BTreeMap::new(), scorers: Scorers::default(), sender: sender.clone() };
+        let is_stopping = Arc::new(AtomicBool::new(false));
+        let desk = Desk {
+            machines: BTreeMap::new(),
+            scorers: Scorers::default(),
+            sender: sender.clone(),
+            is_stopping: Arc::clone(&is_stopping),
+        };
         let thread = std::thread::Builder::new()
             .name(format!("judge-{number}"))
             .spawn(move || desk.run(receiver))
             .map_err(Error::io("cannot start a thread"))?;
-        Ok(Self { sender, thread })
+        Ok(Self { sender, is_stopping, thread })
+    }
+
+    /// From now on recordings stay in their folders, where the next start finds them; sound that has arrived is still judged.
+    pub fn leave_recordings(&self) {
+        self.is_stopping.store(true, Ordering::Relaxed);
     }
 
     /// Waits until it has ended.
@@ -88,6 +106,7 @@ struct Desk {
     machines: BTreeMap<i64, Watch>,
     scorers: Scorers,
     sender: Sender,
+    is_stopping: Arc<AtomicBool>,
 }
 
 impl Desk {
@@ -95,6 +114,7 @@ impl Desk {
         while let Some(work) = work.blocking_recv() {
             match work {
                 Work::Stop => return,
+                Work::Recording(..) if self.is_stopping.load(Ordering::Relaxed) => {}
                 Work::Add(watch) => drop(self.machines.insert(watch.id(), *watch)),
                 Work::Remove(machine, done) => {
                     self.machines.remove(&machine);

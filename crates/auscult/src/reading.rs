@@ -165,6 +165,11 @@ impl JudgedClips {
         Self { reader, length, recording: Arc::new(RecordingKind { codec, bits, sample_rate }) }
     }
 
+    /// Channels of the recording.
+    pub fn channels(&self) -> usize {
+        self.reader.facts().channels
+    }
+
     /// Sound at the end that was too short for a clip; known once all clips are read.
     pub fn seconds_dropped(&self) -> f64 {
         self.reader.facts().seconds_dropped

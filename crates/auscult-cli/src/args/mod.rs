@@ -144,3 +144,14 @@ pub(crate) enum Command {
         folder: std::path::PathBuf,
     },
 }
+
+impl Command {
+    /// Whether it runs until it is stopped, and reads its configuration again when it is hung up on.
+    pub(crate) fn rereads_its_configuration(&self) -> bool {
+        match self {
+            Self::Watch(arguments) => arguments.command.is_none(),
+            Self::Serve(arguments) => arguments.command.is_none(),
+            _ => false,
+        }
+    }
+}

@@ -1,5 +1,7 @@
 //! What a monitor knows, for people.
 
+use std::fmt::Write as _;
+
 use auscult_monitor::{
     clock::utc,
     history::{ModelRow, WaitingClip},
@@ -29,6 +31,15 @@ pub(crate) fn status_table(statuses: &[MachineStatus]) -> String {
         let mut word = state(&status.state);
         if status.drift {
             word.push_str(" (drift)");
+        }
+        if status.acknowledged {
+            word.push_str(" (acknowledged)");
+        }
+        if let Some(shelved) = &status.shelved {
+            let _ = write!(word, " (shelved until {})", shelved.until);
+        }
+        if status.out_of_service.is_some() {
+            word.push_str(" (out of service)");
         }
         let last = match (&status.learning, &status.source.problem) {
             (_, Some(problem)) => problem.clone(),

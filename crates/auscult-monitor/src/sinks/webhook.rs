@@ -83,11 +83,12 @@ impl Deliver for Webhook {
             Err(error) => Err(Failure::passing(error)),
             Ok(response) => match response.status().as_u16() {
                 200..=299 => Ok(()),
-                // Later, too many, or broken over there: that passes.
-                status @ (408 | 425 | 429 | 500..=599) => {
-                    Err(Failure::passing(format!("status {status}")))
+                // This message will never be taken.
+                status @ (400 | 405 | 411..=415 | 422) => {
+                    Err(Failure::lasting(format!("status {status}")))
                 }
-                status => Err(Failure::lasting(format!("status {status}"))),
+                // Anything else passes: also 404 and 401, while somebody restarts or repairs the receiver.
+                status => Err(Failure::passing(format!("status {status}"))),
             },
         }
     }

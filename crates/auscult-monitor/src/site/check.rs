@@ -4,7 +4,7 @@ use std::{
     collections::{BTreeMap, BTreeSet},
     net::{SocketAddr, ToSocketAddrs},
     ops::Range,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use auscult::{Preset, alarm::AlarmSettings};
@@ -13,8 +13,8 @@ use toml::Spanned;
 use super::{
     MachineSpec, Pcm, Problem, SITE_SCHEMA, Site, SiteProblems, SourceSpec,
     file::{
-        AlarmFile, EmailFile, MachineFile, MqttFile, NEWS, ServerFile, SiteFile, WebhookFile,
-        Window, preset,
+        AlarmFile, EmailFile, MachineFile, MqttFile, NEWS, RunningFile, ServerFile, SiteFile,
+        WebhookFile, Window, preset,
     },
     is_safe_name,
     units::Seconds,
@@ -218,6 +218,16 @@ impl Checking<'_> {
                 format!("machine {name:?}: learn: at least one visit and two clips are needed");
             self.problem(Some(whole.clone()), text);
         }
+        if learn.gap.0 <= 0.0 {
+            let text = format!(
+                "machine {name:?}: learn.gap = {} s: it must be longer than nothing",
+                learn.gap.0
+            );
+            self.problem(Some(whole.clone()), text);
+        }
+        if let Some(running) = &file.running {
+            self.running(running, &name, &whole);
+        }
         let remind = file.alarm.as_ref().and_then(|alarm| alarm.get_ref().remind);
         let machine = MachineSpec {
             name,
@@ -266,6 +276,24 @@ impl Checking<'_> {
         }
     }
 
+    fn running(&mut self, running: &RunningFile, name: &str, whole: &Range<usize>) {
+        if let Some(gate) = running.above_dbfs
+            && !(-150.0..0.0).contains(&gate)
+        {
+            let text = format!(
+                "machine {name:?}: running.above_dbfs = {gate}: levels are between -150 and 0 dBFS, and no machine is above 0"
+            );
+            self.problem(Some(whole.clone()), text);
+        }
+        if let Some(topic) = &running.topic
+            && (topic.is_empty() || topic.contains(['#', '+']))
+        {
+            let text =
+                format!("machine {name:?}: running.topic = {topic:?}: one topic, without # and +");
+            self.problem(Some(whole.clone()), text);
+        }
+    }
+
     fn files_of(&mut self, machine: &MachineSpec, whole: &Range<usize>) {
         let models = machine.model.iter().chain(machine.states.values());
         for path in models.filter(|path| !path.is_file()) {
@@ -306,10 +334,18 @@ impl Checking<'_> {
         let mut sources: Vec<SourceSpec> = Vec::new();
         if let Some(folder) = &file.folder {
             // Whole, because the system names what changes by whole paths.
-            let path = std::path::absolute(base.join(folder)).unwrap_or_else(|_| base.join(folder));
+            let path = base.join(folder.get_ref());
+            let path = std::path::absolute(&path).unwrap_or(path);
             if !path.is_dir() {
-                let text = format!("machine {name:?}: the folder {} is not there", path.display());
-                self.problem(Some(whole.clone()), text);
+                let what =
+                    if path.exists() { "is not a folder" } else { "is not there; make it first" };
+                let text = format!("machine {name:?}: the folder {} {what}", path.display());
+                self.problem(Some(folder.span()), text);
+            }
+            if let Some(Seconds(poll)) = file.poll.filter(|poll| poll.0 <= 0.0) {
+                let text =
+                    format!("machine {name:?}: poll = {poll} s: it must be longer than nothing");
+                self.problem(Some(folder.span()), text);
             }
             let poll = file.poll.map(|Seconds(seconds)| (seconds * 1_000.0).max(100.0) as u64);
             sources.push(SourceSpec::Folder { path, poll_milliseconds: poll });
@@ -442,6 +478,7 @@ impl Checking<'_> {
         let mut names: BTreeMap<String, &str> = BTreeMap::new();
         let mut channels: BTreeMap<(&SourceSpec, u16), &str> = BTreeMap::new();
         let mut addresses: BTreeMap<SocketAddr, &SourceSpec> = BTreeMap::new();
+        let mut folders: Vec<(PathBuf, &str)> = Vec::new();
         for (span, machine) in machines {
             // Topics and folders do not tell upper from lower case everywhere.
             if let Some(other) = names.insert(machine.name.to_lowercase(), &machine.name) {
@@ -472,6 +509,38 @@ impl Checking<'_> {
                     machine.name
                 );
                 self.problem(Some(span.clone()), text);
+            }
+            if let SourceSpec::Tcp { address, .. } = &machine.source {
+                // Whoever listens everywhere listens at this address, too.
+                let other = addresses.keys().find(|other| {
+                    *other != address
+                        && other.port() == address.port()
+                        && (other.ip().is_unspecified() || address.ip().is_unspecified())
+                });
+                if let Some(other) = other {
+                    let text = format!(
+                        "machine {:?}: {address} and {other} are the same port",
+                        machine.name
+                    );
+                    self.problem(Some(span.clone()), text);
+                }
+            }
+            if let SourceSpec::Folder { path, .. } = &machine.source
+                && let Ok(path) = path.canonicalize()
+            {
+                let other = folders
+                    .iter()
+                    .find(|(other, _)| path.starts_with(other) || other.starts_with(&path));
+                if let Some((other, name)) = other {
+                    let text = format!(
+                        "machine {:?} and machine {name:?} would judge the same recordings: {} and {}",
+                        machine.name,
+                        path.display(),
+                        other.display()
+                    );
+                    self.problem(Some(span.clone()), text);
+                }
+                folders.push((path, &machine.name));
             }
             let topic = machine.running.as_ref().and_then(|running| running.topic.as_deref());
             if topic.is_some() && !has_mqtt {
@@ -560,7 +629,7 @@ impl Checking<'_> {
 }
 
 const SAFE_NAME: &str =
-    "a name has 1 to 64 letters, digits, -, _ or . and does not begin with a dot";
+    "a name has 1 to 64 letters, digits, -, _ or . and does not begin with a dot or a dash";
 
 fn resolve(address: &str) -> Option<SocketAddr> {
     address.to_socket_addrs().ok()?.next()

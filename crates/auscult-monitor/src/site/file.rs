@@ -40,7 +40,7 @@ pub(super) struct MachineFile {
     #[serde(default)]
     pub(super) states: BTreeMap<String, PathBuf>,
 
-    pub(super) folder: Option<PathBuf>,
+    pub(super) folder: Option<Spanned<PathBuf>>,
     pub(super) poll: Option<Seconds>,
     pub(super) tcp: Option<Spanned<String>>,
     #[serde(default)]

@@ -196,19 +196,20 @@ pub struct Problem {
     pub text: String,
 }
 
+impl SiteProblems {
+    /// One line a problem.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        let path = self.path.display();
+        self.problems.iter().map(move |problem| match problem.line {
+            Some(line) => format!("{path}:{line}: {}", problem.text),
+            None => format!("{path}: {}", problem.text),
+        })
+    }
+}
+
 impl fmt::Display for SiteProblems {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, problem) in self.problems.iter().enumerate() {
-            if index > 0 {
-                writeln!(formatter)?;
-            }
-            let path = self.path.display();
-            match problem.line {
-                Some(line) => write!(formatter, "{path}:{line}: {}", problem.text)?,
-                None => write!(formatter, "{path}: {}", problem.text)?,
-            }
-        }
-        Ok(())
+        formatter.write_str(&self.lines().collect::<Vec<_>>().join("\n"))
     }
 }
 
@@ -255,5 +256,5 @@ impl Site {
 pub fn is_safe_name(name: &str) -> bool {
     let is_safe =
         |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
-    (1..=64).contains(&name.len()) && name.chars().all(is_safe) && !name.starts_with('.')
+    (1..=64).contains(&name.len()) && name.chars().all(is_safe) && !name.starts_with(['.', '-'])
 }

@@ -50,19 +50,25 @@ enum Order {
 /// How often candidates are looked at.
 const STEP: Duration = Duration::from_millis(100);
 
-/// A file that nobody said was closed is whole once it has not changed for this long.
+/// A file that nobody said was closed is whole once it has not changed for this long ...
 const STABLE: Duration = Duration::from_secs(1);
+
+/// ... or for this long, if the system tells when files are closed: recorders write now and then.
+const STABLE_BUT_OPEN: Duration = Duration::from_secs(15);
+
+/// How often it is looked whether a watched folder is still the one that is watched.
+const SAME_FOLDER: Duration = Duration::from_secs(2);
 
 /// Folders are looked at this often although the system tells: it may forget.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
 
 impl Folders {
-    /// Starts the thread.
+    /// Starts the thread. What the monitor itself writes to its data folder is never taken for a recording.
     ///
     /// # Errors
     ///
     /// If there is no thread to be had.
-    pub fn start() -> Result<Self> {
+    pub fn start(data: PathBuf) -> Result<Self> {
         let (orders, received) = channel();
         let told = orders.clone();
         // Systems without watches have folders that are looked at.
@@ -76,7 +82,7 @@ impl Folders {
                 None
             }
         };
-        let mut thread = Thread { watcher, folders: Vec::new() };
+        let mut thread = Thread { watcher, folders: Vec::new(), data };
         std::thread::Builder::new()
             .name("folders".to_owned())
             .spawn(move || thread.run(&received))
@@ -105,16 +111,21 @@ impl Drop for Folders {
 struct Thread {
     watcher: Option<RecommendedWatcher>,
     folders: Vec<Folder>,
+    data: PathBuf,
 }
 
 struct Folder {
     path: PathBuf,
     poll: Duration,
     looked: Option<Instant>,
+    /// Which folder the system watches, and when that was looked at; `None` if it watches none.
+    watched: Option<(Option<Identity>, Instant)>,
     tap: Tap,
     /// Recordings that are done with or on their way.
     seen: HashMap<String, (u64, i64)>,
     candidates: BTreeMap<PathBuf, Candidate>,
+    /// The monitor's own files in it, if its data folder is there.
+    own: Option<PathBuf>,
     /// Whole recordings that wait for the judge.
     ready: VecDeque<Recording>,
     is_lost: bool,
@@ -126,7 +137,12 @@ struct Candidate {
     modified: i64,
     since: Instant,
     is_closed: bool,
+    /// The system told of it, and will tell when it is closed.
+    is_told: bool,
 }
+
+/// What makes a folder the same one, whatever stands in its place later.
+type Identity = (u64, u64);
 
 impl Thread {
     fn run(&mut self, orders: &Receiver<Order>) {
@@ -148,6 +164,7 @@ impl Thread {
                     Order::Seen(event) => self.note(event),
                 }
             }
+            self.watch_again();
             self.folders.iter_mut().for_each(Folder::step);
         }
     }
@@ -168,6 +185,8 @@ impl Thread {
         let seen = std::mem::take(&mut tap.seen).into_iter();
         let seen = seen.map(|SeenFile { path, size, modified }| (path, (size, modified))).collect();
         self.folders.push(Folder {
+            own: inside(&self.data, &path),
+            watched: is_watched.then(|| (identity(&path), Instant::now())),
             path,
             poll,
             looked: None,
@@ -187,6 +206,31 @@ impl Thread {
                 tracing::warn!(path = %path.display(), %error, "cannot be watched and is looked at instead");
                 false
             }
+        }
+    }
+
+    /// Folders that were replaced, as shares are when they are mounted again, are watched again.
+    fn watch_again(&mut self) {
+        let mut replaced = Vec::new();
+        for folder in &mut self.folders {
+            let Some((known, looked)) = &mut folder.watched else { continue };
+            if looked.elapsed() < SAME_FOLDER {
+                continue;
+            }
+            *looked = Instant::now();
+            let now = identity(&folder.path);
+            if now != *known {
+                *known = now;
+                folder.looked = None;
+                replaced.extend(now.map(|_| folder.path.clone()));
+            }
+        }
+        for path in replaced {
+            if let Some(watcher) = &mut self.watcher {
+                // What was there may be gone.
+                let _ = watcher.unwatch(&path);
+            }
+            self.watch(&path);
         }
     }
 
@@ -221,7 +265,7 @@ impl Thread {
                 if path.is_dir() {
                     folder.looked = None;
                 } else {
-                    folder.consider(&path, is_closed);
+                    folder.consider(&path, is_closed, true);
                 }
             }
         }
@@ -238,9 +282,10 @@ impl Folder {
         for (path, before) in candidates {
             // Gone again: then there is nothing to hear.
             let Some(now) = facts(&path) else { continue };
+            let stable = if before.is_told { STABLE_BUT_OPEN } else { STABLE };
             if (now.size, now.modified) != (before.size, before.modified) {
-                self.candidates.insert(path, now);
-            } else if before.is_closed || before.since.elapsed() >= STABLE {
+                self.candidates.insert(path, Candidate { is_told: before.is_told, ..now });
+            } else if before.is_closed || before.since.elapsed() >= stable {
                 let recorded = Source::new(Location::File(path.clone())).recorded_at();
                 whole.push((recorded.map_or(0.0, |it| it.unix_seconds), path, now));
             } else {
@@ -292,7 +337,7 @@ impl Folder {
             self.report(true, String::new(), false);
         }
         for path in walk(&self.path).files {
-            self.consider(&path, false);
+            self.consider(&path, false, false);
         }
     }
 
@@ -302,8 +347,9 @@ impl Folder {
         let _ = self.tap.sender.try_send(Work::Source { machine, is_alive, text, is_news });
     }
 
-    fn consider(&mut self, path: &Path, is_closed: bool) {
-        if !has_sound_extension(path) {
+    fn consider(&mut self, path: &Path, is_closed: bool, is_told: bool) {
+        let is_own = self.own.as_ref().is_some_and(|own| path.starts_with(own));
+        if is_own || !has_sound_extension(path) {
             return;
         }
         let Some(mut found) = facts(path) else { return };
@@ -311,11 +357,16 @@ impl Folder {
             return;
         }
         found.is_closed = is_closed && found.size > 0;
+        found.is_told = is_told && self.watched.is_some();
         match self.candidates.get_mut(path) {
             Some(known) if (known.size, known.modified) == (found.size, found.modified) => {
                 known.is_closed |= found.is_closed;
+                known.is_told |= found.is_told;
             }
-            _ => drop(self.candidates.insert(path.to_owned(), found)),
+            known => {
+                found.is_told |= known.is_some_and(|known| known.is_told);
+                self.candidates.insert(path.to_owned(), found);
+            }
         }
     }
 
@@ -333,5 +384,26 @@ fn facts(path: &Path) -> Option<Candidate> {
         modified: i64::try_from(modified.as_nanos()).ok()?,
         since: Instant::now(),
         is_closed: false,
+        is_told: false,
     })
+}
+
+/// Where `inner` is in `outer`, by the name that `outer` has; `None` if it is elsewhere.
+fn inside(inner: &Path, outer: &Path) -> Option<PathBuf> {
+    let (inner, canonical) = (inner.canonicalize().ok()?, outer.canonicalize().ok()?);
+    Some(outer.join(inner.strip_prefix(canonical).ok()?))
+}
+
+fn identity(path: &Path) -> Option<Identity> {
+    let facts = fs::metadata(path).ok()?;
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt as _;
+        Some((facts.dev(), facts.ino()))
+    }
+    #[cfg(not(unix))]
+    {
+        let made = facts.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        Some((made.as_secs(), u64::from(made.subsec_nanos())))
+    }
 }

@@ -1,16 +1,17 @@
 //! Everything but clips that happens to a machine: time, its source, the clock, commands, a model that was made.
 
-use auscult::{FrontEnds, alarm::AlarmState};
+use auscult::{FrontEnds, alarm::AlarmState, plural};
 
 use super::{
     engine::{Command, Input},
+    event::EventKind,
     learner::{Fitted, Lesson},
     models,
     watching::Watch,
 };
 use crate::{
     error::{Error, Result},
-    history::{ClipQuery, Commit, NewModel},
+    history::{Commit, NewModel},
     site::StartRule,
 };
 
@@ -117,7 +118,10 @@ impl Watch {
         }
         let mut commit = Commit::of(self.id);
         self.apply(self.around.clock.now(), Input::Command(command), &mut commit);
-        let text = commit.events.first().map(|event| event.reason.clone()).unwrap_or_default();
+        // Time may have passed as well: the answer is about the command.
+        let told = commit.events.iter().find(|event| event.kind == EventKind::Command);
+        let told = told.or(commit.events.first());
+        let text = told.map(|event| event.reason.clone()).unwrap_or_default();
         self.finish(commit)?;
         Ok(text)
     }
@@ -151,38 +155,32 @@ impl Watch {
                 return self.finish(Commit::of(self.id));
             }
         };
-        let learned = learner.status(&self.spec);
-        let note = format!("learnt from {} visits and {} clips", learned.visits, learned.clips);
-        let new = NewModel::of(&machine, String::new(), "learned", note.clone());
+        let mut new = NewModel::of(&machine, String::new(), "learned", String::new());
+        let (visits, clips) = (plural(new.visits, "visit"), plural(new.references, "clip"));
+        let note = format!("learnt from {visits} and {clips}");
+        if new.threshold.is_none() {
+            // A model that can never decide would end the learning for good.
+            let reason = format!("a model {note} cannot decide yet; more clips are collected");
+            tracing::warn!(machine = self.spec.name, %reason, "still learning");
+            learner.failed(reason);
+            return self.finish(Commit::of(self.id));
+        }
+        new.note.clone_from(&note);
         let (data, writer) = (&self.around.data, &self.around.writer);
         let model = models::adopt(machine, new, &self.spec, self.id, data, writer, now)?;
         self.learner = None;
         let mut commit = Commit::of(self.id);
         for file in odd {
-            // By its name: when the clip began.
-            let began = file.rsplit('/').next().and_then(|name| name.strip_suffix(".flac"));
-            let began = began.and_then(|name| name.parse::<f64>().ok()).unwrap_or(0.0) / 1_000.0;
+            // By its name: when the clip began, and its step.
+            let name = file.rsplit('/').next().and_then(|name| name.strip_suffix(".flac"));
+            let (began, step) = name.and_then(|name| name.split_once('-')).unwrap_or_default();
+            let began = began.parse::<f64>().unwrap_or(0.0) / 1_000.0;
+            let step = step.parse().unwrap_or(0);
             let reason = "unlike all other clips it was learnt with".to_owned();
-            let step = self.step_at(began).unwrap_or(0);
             commit.waiting.push((step, began, file, reason));
         }
         let text = format!("watching from now on: {note}");
         self.take_model(model, &text, &mut commit)?;
         self.finish(commit)
-    }
-
-    fn step_at(&self, began: f64) -> Option<u64> {
-        let id = self.id;
-        let query =
-            ClipQuery { machine: Some(id), from: Some(began - 0.002), to: Some(began + 0.002) };
-        let found = self.around.writer.call(move |history| {
-            let mut step = None;
-            history.clips(&query, &mut |clip| {
-                step = Some(clip.row.step);
-                Ok(())
-            })?;
-            Ok(step)
-        });
-        found.ok().flatten()
     }
 }

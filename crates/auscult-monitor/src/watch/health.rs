@@ -17,6 +17,8 @@ pub enum SensorFault {
     Gain(f64),
     /// All of the spectrum is quieter, evenly more so towards high frequencies: by how much at its lowest and at its highest end, in dB.
     Moved(f64, f64),
+    /// The spectrum ends here, in Hz, and that of the references does not.
+    NarrowBand(f64),
     /// What differs are lines of the mains, in Hz.
     Hum(f64),
 }
@@ -30,6 +32,7 @@ impl SensorFault {
             Self::Dropouts(_) => "dropouts",
             Self::Gain(_) => "gain",
             Self::Moved(..) => "moved",
+            Self::NarrowBand(_) => "narrow-band",
             Self::Hum(_) => "hum",
         }
     }
@@ -65,6 +68,12 @@ impl std::fmt::Display for SensorFault {
                 low.abs(),
                 high.abs()
             ),
+            Self::NarrowBand(hertz) => write!(
+                formatter,
+                "the recording has nothing above {:.1} kHz, and those of the model have; check the recorder's sample rate and \
+                 filters",
+                hertz / 1000.0
+            ),
             Self::Hum(mains) => write!(
                 formatter,
                 "the line hums at {mains:.0} Hz: what differs are multiples of the mains; check cable and ground"
@@ -92,6 +101,14 @@ pub(super) fn judge(record: &ClipRecord) -> Option<SensorFault> {
     }
     let difference = record.difference.as_ref().filter(|_| record.is_anomalous())?;
     let (decibels, hertz) = (&difference.decibels, &difference.hertz);
+    let narrow = record.remarks.iter().find_map(|remark| match remark {
+        Remark::NarrowBand(hertz) => Some(*hertz),
+        _ => None,
+    });
+    // Machines do not cut off a spectrum, recorders do.
+    if let Some(hertz) = narrow {
+        return Some(SensorFault::NarrowBand(hertz));
+    }
     let hum = record.remarks.iter().find_map(|remark| match remark {
         Remark::Hum(hum) => Some(hum.mains_hertz),
         _ => None,

@@ -141,7 +141,8 @@ impl Watch {
             learner.rejected += 1;
             return Ok(());
         }
-        let written = learner.add(&self.spec, &self.around.data, heard.samples, heard.began)?;
+        let (data, step) = (&self.around.data, self.engine.facts().step + 1);
+        let written = learner.add(&self.spec, data, heard.samples, heard.began, step)?;
         let status = learner.status(&self.spec);
         record.reason = status.text;
         if let Some((file, bytes)) = written {
@@ -173,7 +174,9 @@ impl Watch {
 
     pub(super) fn sound_file(&self, began: f64, what: &str) -> String {
         let (name, day) = (&self.spec.name, day(began));
-        format!("sound/{name}/{day}/{:.0}-{what}.flac", 1_000.0 * began)
+        // With the step: recordings may bear the same time.
+        let step = self.engine.facts().step;
+        format!("sound/{name}/{day}/{:.0}-{step}-{what}.flac", 1_000.0 * began)
     }
 
     /// Tells the engine of a clip and adds its row; without an observation only the row is added.
@@ -248,10 +251,16 @@ impl Watch {
         });
         let status = &mut self.status;
         status.clips += 1;
-        status.reason.clone_from(&record.reason);
+        // An alarm that stands is not explained by a clip that was normal again.
+        let stands = matches!(self.engine.state(), AlarmState::Alarm | AlarmState::Alert);
+        if !stands || record.is_anomalous() || status.reason.is_empty() {
+            status.reason.clone_from(&record.reason);
+        }
         status.last_clip = Some(utc(heard.began));
         status.level_dbfs = record.quality.map(|quality| quality.level_dbfs);
-        if let Some(score) = record.score() {
+        // The score of a machine that stands still says nothing.
+        let is_judged = matches!(observation, Some(Observation::Normal | Observation::Anomalous));
+        if let Some(score) = record.score().filter(|_| is_judged) {
             (status.score, status.p_value) = (Some(score), record.p_value());
             if self.trend.len() == TREND {
                 self.trend.pop_front();

@@ -74,7 +74,7 @@ impl Learner {
         }
     }
 
-    /// Takes in a usable clip; gives the file it was written to, and its size.
+    /// Takes in a usable clip, whose step will be `step`; gives the file it was written to, and its size.
     ///
     /// # Errors
     ///
@@ -85,13 +85,15 @@ impl Learner {
         data: &DataFolder,
         samples: &[f32],
         began: f64,
+        step: u64,
     ) -> Result<Option<(String, u64)>> {
         let visit = self.visit_of(spec, began);
         if !self.keeps {
             self.visits.entry(visit).or_default().push(LearnClip::Memory(samples.to_vec()));
             return Ok(None);
         }
-        let file = format!("{}/{visit}/{:.0}.flac", self.folder, 1_000.0 * began);
+        // Recordings may bear the same time, and none may be lost for it.
+        let file = format!("{}/{visit}/{:.0}-{step}.flac", self.folder, 1_000.0 * began);
         let bytes = data.write(&file, &auscult_report::flac(samples, SAMPLE_RATE))?;
         let clips = self.visits.entry(visit).or_default();
         let is_known =
@@ -133,7 +135,12 @@ impl Learner {
 
     /// Whether there is enough to make a model of, and more than the last time.
     pub fn is_ready(&self, spec: &MachineSpec) -> bool {
-        let enough = self.visits.len() >= spec.learn.visits && self.clips() >= spec.learn.clips;
+        // A visit that has just begun is not one yet.
+        let share = spec.learn.clips.div_ceil(spec.learn.visits.max(1));
+        let newest = self.current.as_ref().and_then(|(name, _)| self.visits.get(name));
+        let has_begun = newest.is_some_and(|clips| clips.len() < share);
+        let visits = self.visits.len() - usize::from(has_begun);
+        let enough = visits >= spec.learn.visits && self.clips() >= spec.learn.clips;
         // After a model that was not good enough, a tenth more is worth another try.
         enough && !self.is_fitting && self.clips() * 10 >= self.tried_with * 11
     }
@@ -152,7 +159,8 @@ impl Learner {
             _ if self.is_fitting => "making the model".to_owned(),
             (_, false) => format!("waiting for {}", missing.join(" and ")),
             (Some(missing), true) => missing.clone(),
-            (None, true) => "there is enough to begin watching".to_owned(),
+            (None, true) if self.is_ready(spec) => "there is enough to begin watching".to_owned(),
+            (None, true) => "waiting for more clips of this visit".to_owned(),
         };
         LearningStatus {
             visits,

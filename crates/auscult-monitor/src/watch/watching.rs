@@ -5,7 +5,7 @@ use std::{collections::VecDeque, fmt, path::PathBuf, sync::Arc};
 use auscult::{
     ClipRules, ClipSettings, FrontEnds, Machine, Reading, Scorer,
     alarm::AlarmState,
-    audio::{ChannelRule, Location, Source},
+    audio::{ChannelRule, Extent, Location, Source},
     quality::QualityMeter,
     record::TimeOrigin,
 };
@@ -103,7 +103,8 @@ pub struct Watch {
     pub(super) status: MachineStatus,
     pub(super) last_checkpoint: f64,
     pub(super) seam: Option<Seam>,
-    pub(super) last_rate: Option<u32>,
+    /// Channels and sample rate of the last recording.
+    pub(super) last_form: Option<(usize, u32)>,
     pub(super) trend: VecDeque<f64>,
     pub(super) is_operating: Option<String>,
 }
@@ -163,7 +164,7 @@ impl Watch {
             status,
             last_checkpoint: 0.0,
             seam: None,
-            last_rate: None,
+            last_form: None,
             trend,
             is_operating: None,
         };
@@ -280,22 +281,18 @@ impl Watch {
         let clip_rate = reading.length().sample_rate();
         match reading.clips(&source.location) {
             Ok(clips) => {
+                let channels = clips.channels();
                 for clip in clips {
                     match clip {
+                        // What is left of a recording that breaks off is not what its machine sounds like; the error follows.
+                        Ok(clip) if clip.extent == Extent::CutByDamage => {}
                         Ok(clip) => {
-                            let rate = clip.recording.sample_rate;
-                            if let Some(before) =
-                                self.last_rate.replace(rate).filter(|it| *it != rate)
-                            {
-                                let text = format!(
-                                    "recordings have {rate} Hz now, and had {before} Hz: {path}"
-                                );
-                                self.apply(
-                                    now,
-                                    Input::Source { is_alive: true, text },
-                                    &mut commit,
-                                );
-                            }
+                            self.note_form(
+                                channels,
+                                clip.recording.sample_rate,
+                                &path,
+                                &mut commit,
+                            );
                             self.around.listening_in.tell(&self.spec.name, || Sound {
                                 samples: clip.samples.clone(),
                                 sample_rate: clip_rate,
@@ -321,6 +318,20 @@ impl Watch {
         }
         self.finish(commit)?;
         self.lesson_if_ready()
+    }
+
+    /// Channels and rates of recordings do not change in silence.
+    fn note_form(&mut self, channels: usize, rate: u32, path: &str, commit: &mut Commit) {
+        let form = (channels, rate);
+        let Some(before) = self.last_form.replace(form).filter(|before| *before != form) else {
+            return;
+        };
+        let name = |(channels, rate): (usize, u32)| {
+            format!("{} of {rate} Hz", auscult::plural(channels, "channel"))
+        };
+        let text = format!("recordings have {} now, and had {}: {path}", name(form), name(before));
+        let now = self.around.clock.now();
+        self.apply(now, Input::Source { is_alive: true, text }, commit);
     }
 }
 

@@ -23,13 +23,17 @@ pub(super) fn status(
 ) -> anyhow::Result<Outcome> {
     let history = History::read(data.root())?;
     if json {
-        let document = serde_json::json!({ "machines": history.statuses()? });
+        let running = data.is_in_use();
+        let document = serde_json::json!({ "running": running, "machines": history.statuses()? });
         context.printer.line(serde_json::to_string_pretty(&document)?)?;
         return Ok(Outcome::Done);
     }
     let is_live = std::io::stdout().is_terminal() && !once;
     loop {
-        let table = status_table(&history.statuses()?);
+        let mut table = status_table(&history.statuses()?);
+        if !data.is_in_use() {
+            table.push_str("no monitor is running: this is how it was left (auscult watch SITE.toml goes on)\n");
+        }
         if !is_live {
             context.printer.text(&table)?;
             return Ok(Outcome::Done);
