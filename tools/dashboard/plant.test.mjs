@@ -420,6 +420,7 @@ describe("the demonstration plant", () => {
   });
 
   test("while the service is away the page says so, and afterwards shows the truth", { timeout: 90_000 }, async () => {
+    await page.goto("about:blank");
     const away = await newPage(browser, {}, /Failed to load resource|net::ERR/);
     await away.page.goto(`${service.base}/machines/pump-1`);
     await settled(away.page);

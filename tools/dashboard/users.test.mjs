@@ -69,7 +69,7 @@ describe("users", () => {
       ["wall", "viewer"],
     ]) {
       await users.getByLabel("Name").fill(name);
-      await users.getByLabel("Role", { exact: true }).selectOption(role);
+      await users.locator("select[name=role]").selectOption(role);
       await users.getByLabel("Password").fill(PASSWORD);
       await users.getByRole("button", { name: "Add a user" }).click();
       await users.getByRole("cell", { name, exact: true }).waitFor();

@@ -98,7 +98,7 @@ let stop: (() => void) | null = null;
 /** Follows the plant; ends the stream before, if there is one. */
 export function follow(): void {
   stop?.();
-  let isFirst = machines.value !== null;
+  let isFirst = true;
   stop = open("/stream", {
     message(name, data) {
       if (name === "status") {

@@ -278,7 +278,7 @@ function Versions({ machine, changed, may }: { machine: MachineDetail; changed: 
   return (
     <details>
       <summary>{t.machine.versions}</summary>
-      <div class="scroll">
+      <div class="scroll" tabIndex={0}>
         <table>
           <thead>
             <tr>
