@@ -125,6 +125,7 @@ describe("users", () => {
 
   test("an operator acts and does not administer", async () => {
     const { page, context } = await logIn("grace");
+    await page.getByText("Logged in as grace, operator.").waitFor();
     await page.goto(`${service.base}/machines/fan-1`);
     await page.getByRole("button", { name: "Out of service …" }).click();
     await page.getByLabel("Reason").fill("belt");
@@ -137,8 +138,9 @@ describe("users", () => {
     await context.close();
   });
 
-  test("logging out ends the session; a user made on the command line can log in", async () => {
+  test("logging out ends the session; the command line knows the users", async () => {
     const { page, context } = await logIn("ada");
+    await page.getByText("Logged in as ada, administrator.").waitFor();
     await page.getByRole("button", { name: "Log out" }).click();
     await page.getByRole("heading", { name: "Log in" }).waitFor();
     assert.equal(await page.evaluate(async () => (await fetch("/api/v1/machines")).status), 401);
