@@ -277,7 +277,7 @@ impl Kept {
         let path = if named.is_file() {
             named
         } else {
-            let from = reference.source.find("/sound/")?;
+            let from = reference.source.find("/learning/")?;
             self.data.file(&reference.source[from + 1..])
         };
         let sound = Sound::read(&path, 0).ok()?;

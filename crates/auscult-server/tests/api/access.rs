@@ -70,7 +70,8 @@ async fn every_address_refuses_those_who_may_not() {
         }
         let is_session = path.ends_with("/session");
         for (level, (name, client)) in people.iter().enumerate() {
-            if is_session {
+            // Administrators see where the data are; another test looks at that.
+            if is_session || (*name == "anna" && path.ends_with("/system")) {
                 continue;
             }
             let may = match need {

@@ -186,7 +186,7 @@ async fn nonsense_in_bodies_is_named() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let client = local.with("content-type", "application/json");
     let request = client.request(Method::POST, &format!("{pump}/shelve"), Body::from(deep));
-    client.send(request).await.is_problem(400);
+    client.send(request).await.is_problem(422);
     service.stop().await;
 }
 
