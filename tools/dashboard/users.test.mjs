@@ -5,6 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { accessible, launch, newPage, settled, shoot } from "./browser.mjs";
 import { auscult, freePort, program, remove, serve, temporary } from "./program.mjs";
 
+const LEARNT_MS = 240_000;
 const PASSWORD = "correct horse battery";
 const refused = /Failed to load resource.*(401|403)/;
 let browser;
@@ -123,14 +124,15 @@ describe("users", () => {
     await context.close();
   });
 
-  test("an operator acts and does not administer", async () => {
+  test("an operator acts and does not administer", { timeout: LEARNT_MS + 60_000 }, async () => {
     const { page, context } = await logIn("grace");
     await page.getByText("Logged in as grace, operator.").waitFor();
     await page.goto(`${service.base}/machines/fan-1`);
+    await page.getByRole("heading", { name: "fan-1 sounds well" }).waitFor({ timeout: LEARNT_MS });
     await page.getByRole("button", { name: "Out of service …" }).click();
     await page.getByLabel("Reason").fill("belt");
     await page.getByRole("dialog").getByRole("button", { name: "Out of service" }).click();
-    await page.getByText("Out of service: belt").waitFor();
+    await page.locator(".remark", { hasText: "Out of service: belt" }).waitFor();
     await page.getByRole("button", { name: "Back in service" }).click();
     await page.getByRole("button", { name: "Out of service …" }).waitFor();
     await page.goto(`${service.base}/add`);
