@@ -164,10 +164,8 @@ async fn events(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<
         None => None,
     };
     let page = EventPage { machine, from, to, limit: 500, ..EventPage::default() };
-    let (kind, extension) = match is_csv {
-        true => ("text/csv; charset=utf-8", "csv"),
-        false => ("application/jsonl", "jsonl"),
-    };
+    let (kind, extension) =
+        if is_csv { ("text/csv; charset=utf-8", "csv") } else { ("application/jsonl", "jsonl") };
     let head = if is_csv { format!("{}\n", COLUMNS.join(",")) } else { String::new() };
     let rest = Rest { app, page, is_csv, waiting: VecDeque::from([head]), is_over: false };
     let body = Body::from_stream(stream::unfold(rest, Rest::next));

@@ -215,7 +215,7 @@ async fn nonsense_in_place_of_sound_is_refused_and_leaves_nothing() {
         ("application/json", b"{}", 415),
         ("audio/L16;rate=16000", b"odd", 422),
         ("audio/L16;rate=5", b"even", 422),
-        ("audio/wav", &[0; 200_000], 413),
+        ("audio/wav", &vec![0; 200_000], 413),
     ] {
         let answer = numbered.send_bytes(path, kind, bytes).await;
         assert_eq!(answer.status, status, "{kind} {}: {}", bytes.len(), answer.text());
