@@ -12,6 +12,8 @@ all=(
     "months|alarms and drift of simulated machine-months: [MONTHS]|cargo run --locked --release -p auscult-studies --bin months --"
     "soak|six machines from sound for a simulated month: [DAYS]|cargo run --locked --release -p auscult-studies --bin soak --"
     "monitor|machines that two cores can watch: [PROGRAM] [SECONDS]|bench/monitor.py"
+    "service|the service with schemathesis, TLS, slow clients, kill -9: [PART...]|tools/service.sh"
+    "load|streams and requests beside watched machines: [PROGRAM] [--seconds N]|bench/service.py"
     "fuzz|every fuzz target for a while: [SECONDS] [TARGET...]|tools/fuzz.sh"
     "speed|times beside those of other programs, into BENCHMARKS.md: [ROUNDS]|bench/run.sh"
     "instructions|instructions of the hot stages: [--write]|bench/instructions.py"

@@ -225,7 +225,8 @@ def examples(folder):
             ["curl", "-sf", "-H", f"Authorization: Bearer {token}", "-H", "Content-Type: audio/wav", "--data-binary",
              "@clip.wav", f"{service.url}/api/v1/machines/fan-1/score"], cwd=folder, env=scored, capture_output=True, check=True)  # fmt: skip
         model = sorted((folder / "data/models/fan-1").iterdir())[-1]
-        program = json.loads(run("score", model, folder / "clip.wav", "--json").stdout)
+        typed = run("score", model, folder / "clip.wav", "--json").stdout
+        program = json.loads(typed.replace(f"{folder}/data/", ""))
         service_says, program_says = json.loads(body.stdout)["clips"], program["clips"]
         for clip in service_says + program_says:
             for place in ("path", "time", "time_origin"):

@@ -5,6 +5,7 @@ import { after, before, describe, test } from "node:test";
 import { accessible, launch, newPage, settled, shoot } from "./browser.mjs";
 import { auscult, freePort, program, remove, serve, temporary } from "./program.mjs";
 
+const LEARNT_MS = 240_000;
 const PASSWORD = "correct horse battery";
 const refused = /Failed to load resource.*(401|403)/;
 let browser;
@@ -69,7 +70,7 @@ describe("users", () => {
       ["wall", "viewer"],
     ]) {
       await users.getByLabel("Name").fill(name);
-      await users.getByLabel("Role", { exact: true }).selectOption(role);
+      await users.locator("select[name=role]").selectOption(role);
       await users.getByLabel("Password").fill(PASSWORD);
       await users.getByRole("button", { name: "Add a user" }).click();
       await users.getByRole("cell", { name, exact: true }).waitFor();
@@ -123,13 +124,15 @@ describe("users", () => {
     await context.close();
   });
 
-  test("an operator acts and does not administer", async () => {
+  test("an operator acts and does not administer", { timeout: LEARNT_MS + 60_000 }, async () => {
     const { page, context } = await logIn("grace");
+    await page.getByText("Logged in as grace, operator.").waitFor();
     await page.goto(`${service.base}/machines/fan-1`);
+    await page.getByRole("heading", { name: "fan-1 sounds well" }).waitFor({ timeout: LEARNT_MS });
     await page.getByRole("button", { name: "Out of service …" }).click();
     await page.getByLabel("Reason").fill("belt");
     await page.getByRole("dialog").getByRole("button", { name: "Out of service" }).click();
-    await page.getByText("Out of service: belt").waitFor();
+    await page.locator(".remark", { hasText: "Out of service: belt" }).waitFor();
     await page.getByRole("button", { name: "Back in service" }).click();
     await page.getByRole("button", { name: "Out of service …" }).waitFor();
     await page.goto(`${service.base}/add`);
@@ -137,8 +140,9 @@ describe("users", () => {
     await context.close();
   });
 
-  test("logging out ends the session; a user made on the command line can log in", async () => {
+  test("logging out ends the session; the command line knows the users", async () => {
     const { page, context } = await logIn("ada");
+    await page.getByText("Logged in as ada, administrator.").waitFor();
     await page.getByRole("button", { name: "Log out" }).click();
     await page.getByRole("heading", { name: "Log in" }).waitFor();
     assert.equal(await page.evaluate(async () => (await fetch("/api/v1/machines")).status), 401);

@@ -7,7 +7,10 @@ use axum::{
 };
 use rust_embed::RustEmbed;
 
-use crate::{error::Problem, layers::AsIs};
+use crate::{
+    error::Problem,
+    layers::{AsIs, etag_of_hash},
+};
 
 #[derive(RustEmbed)]
 #[folder = "dashboard/dist/"]
@@ -58,16 +61,13 @@ fn answer(name: &str, data: std::borrow::Cow<'static, [u8]>, hash: [u8; 32]) -> 
         _ => "application/octet-stream",
     };
     // Names of assets hold their content, so they never change.
-    let cached = match name.starts_with("assets/") {
-        true => "public, max-age=31536000, immutable",
-        false => "no-cache",
-    };
-    let etag: String = hash.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
+    let is_asset = name.starts_with("assets/");
+    let cached = if is_asset { "public, max-age=31536000, immutable" } else { "no-cache" };
     let mut response = (StatusCode::OK, data.into_owned()).into_response();
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(kind));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static(cached));
-    if let Ok(etag) = HeaderValue::from_str(&format!("W/\"{etag}\"")) {
+    if let Ok(etag) = HeaderValue::from_str(&etag_of_hash(hash)) {
         headers.insert(header::ETAG, etag);
     }
     response.extensions_mut().insert(AsIs);

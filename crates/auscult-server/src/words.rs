@@ -48,11 +48,10 @@ pub(crate) fn how_sure(status: &MachineStatus) -> String {
         p => format!("about 1 in {:.0} normal clips scores at least as high", 1.0 / p.max(1e-9)),
     };
     let references = plural(model.references, "normal clip");
-    let worth = match model.promised {
-        true => "its false-alarm rate is promised",
-        false => "its false-alarm rate is not promised yet",
-    };
-    format!("The last clip: {share}. The model knows {references}; {worth}.")
+    let yet = if model.promised { "" } else { "not yet " };
+    format!(
+        "The last clip: {share}. The model knows {references}; its false-alarm rate is {yet}promised."
+    )
 }
 
 /// What the drift flag means.

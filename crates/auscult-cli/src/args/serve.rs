@@ -11,7 +11,7 @@ use clap::{Args, Subcommand};
 #[command(after_help = "\
 Examples:
   auscult serve --demo --data /tmp/plant      a synthetic plant; open http://127.0.0.1:8080
-  auscult serve site.toml                     watch what `auscult watch --init site.toml` describes, with pages
+  auscult serve site.toml                     watch what it describes, with pages
   auscult serve user add anna --role admin    from now on everybody logs in
   auscult serve token add edge-7 --scope push for programs that send sound
   auscult serve site.toml --listen 0.0.0.0:8080

@@ -46,6 +46,9 @@ help_is_as_written! {
     help_of_bench_run: "bench run";
     help_of_bench_compare: "bench compare";
     help_of_bench_submit: "bench submit";
+    help_of_serve: "serve";
+    help_of_serve_user: "serve user";
+    help_of_serve_token: "serve token";
     help_of_completions: "completions";
 }
 

@@ -41,6 +41,8 @@ mod presets;
 mod run_folder;
 /// Command forms that scripts rely on: what they print, and under which names.
 mod script_forms;
+/// Users and tokens of the service, and when it refuses to start.
+mod serve;
 /// Benchmarks that are killed or interrupted are taken up again.
 #[cfg(unix)]
 mod stopped_run;

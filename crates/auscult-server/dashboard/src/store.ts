@@ -1,7 +1,15 @@
 // What all pages share: who is logged in, the machines as they stand, whether the service answers.
 
 import { useEffect, useState } from "preact/hooks";
-import { type Event, type Machine, type Session, get, getAll, session as fetchSession } from "./api";
+import {
+  type Event,
+  type Machine,
+  type MachineDetail,
+  type Session,
+  get,
+  getAll,
+  session as fetchSession,
+} from "./api";
 import { iso, setClock } from "./format";
 import { open } from "./stream";
 
@@ -94,11 +102,18 @@ function flush(): void {
   machines.set(next.sort(bySeverity));
 }
 
+/** A machine that was asked for: newer than what the stream has told so far. */
+export function remember(detail: MachineDetail): void {
+  const { spec, promise, what_to_do, how_sure, lines, drift_text, ...machine } = detail;
+  arrived.set(machine.name, machine);
+  if (flushing === 0) flushing = window.setTimeout(flush, 0);
+}
+
 let stop: (() => void) | null = null;
 /** Follows the plant; ends the stream before, if there is one. */
 export function follow(): void {
   stop?.();
-  let isFirst = machines.value !== null;
+  let isFirst = true;
   stop = open("/stream", {
     message(name, data) {
       if (name === "status") {

@@ -410,6 +410,7 @@ export const t = {
     toMachine: "Go to the machine",
     later: "It can also be left alone: watching begins by itself when enough has been heard.",
     onlyAdministrators: "Only administrators add machines.",
+    notThere: (name: string) => `${name} was added but is not watched yet. Look at the log under System.`,
   },
 
   waiting: {

@@ -79,15 +79,12 @@ impl Store {
         answer: Option<&StoredAnswer>,
     ) -> Result<(), AccessError> {
         self.write(|connection| {
-            match answer {
-                Some(StoredAnswer { status, content_type, body }) => {
-                    let update = "UPDATE answers SET status = ?3, content_type = ?4, body = ?5 WHERE who = ?1 AND key = ?2";
-                    connection.execute(update, params![who, key, status, content_type, body])?;
-                }
-                None => {
-                    let delete = "DELETE FROM answers WHERE who = ?1 AND key = ?2";
-                    connection.execute(delete, params![who, key])?;
-                }
+            if let Some(StoredAnswer { status, content_type, body }) = answer {
+                let update = "UPDATE answers SET status = ?3, content_type = ?4, body = ?5 WHERE who = ?1 AND key = ?2";
+                connection.execute(update, params![who, key, status, content_type, body])?;
+            } else {
+                let delete = "DELETE FROM answers WHERE who = ?1 AND key = ?2";
+                connection.execute(delete, params![who, key])?;
             }
             Ok(())
         })

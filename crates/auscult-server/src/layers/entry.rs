@@ -118,6 +118,7 @@ fn time_of(request: &Request) -> Duration {
 }
 
 /// A handler that panics is a fault of ours; nobody is told where.
+#[expect(clippy::needless_pass_by_value, reason = "the layer hands it over")]
 pub(super) fn panicked(error: Box<dyn Any + Send>) -> axum::http::Response<Body> {
     let text = error.downcast_ref::<String>().map(String::as_str);
     let text = text.or_else(|| error.downcast_ref::<&str>().copied()).unwrap_or("no reason");

@@ -1,4 +1,4 @@
-//! The last touch on JSON: no paths of this computer, an ETag, and nothing at all if the client has it already.
+//! The last touch on JSON: no paths of this computer, an `ETag`, and nothing at all if the client has it already.
 
 use axum::{
     body::{Body, to_bytes},
@@ -22,10 +22,11 @@ pub(super) async fn finish(State(app): State<App>, request: Request, next: Next)
     let is_read = *request.method() == Method::GET;
     let known = request.headers().get(header::IF_NONE_MATCH).cloned();
     let response = plain_problem(next.run(request).await);
-    let response = match response.extensions().get::<AsIs>() {
-        Some(AsIs) => response,
-        None if is_json(response.headers()) => clean(&app, response, is_read).await,
-        None => response,
+    let is_ready = response.extensions().get::<AsIs>().is_some();
+    let response = if !is_ready && is_json(response.headers()) {
+        clean(&app, response, is_read).await
+    } else {
+        response
     };
     match response.headers().get(header::ETAG) {
         Some(etag) if is_read && known.is_some_and(|known| is_listed(&known, etag)) => {
@@ -85,9 +86,13 @@ async fn clean(app: &App, response: Response, is_read: bool) -> Response {
 
 /// Names what an answer holds; weak, because it may be sent compressed.
 pub(crate) fn etag_of(bytes: &[u8]) -> String {
-    let digest: [u8; 32] = Sha256::digest(bytes).into();
-    let hex: String = digest.iter().take(12).map(|byte| format!("{byte:02x}")).collect();
-    format!("W/\"{hex}\"")
+    etag_of_hash(Sha256::digest(bytes).into())
+}
+
+/// The same, of a hash that is known.
+pub(crate) fn etag_of_hash(hash: [u8; 32]) -> String {
+    let [a, b, ..] = hash.as_chunks::<8>().0 else { return "W/\"\"".to_owned() };
+    format!("W/\"{:016x}{:016x}\"", u64::from_be_bytes(*a), u64::from_be_bytes(*b))
 }
 
 fn is_listed(known: &HeaderValue, etag: &HeaderValue) -> bool {

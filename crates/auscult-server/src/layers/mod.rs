@@ -16,7 +16,7 @@ use tower_http::{
 };
 
 pub(crate) use self::{
-    finish::{AsIs, etag_of},
+    finish::{AsIs, etag_of, etag_of_hash},
     login::COOKIE,
 };
 use crate::{limits::MOST_JSON, state::App};

@@ -213,11 +213,12 @@ async fn sound(
         })
         .await?;
     let sound = sound.ok_or_else(|| {
-        Problem::not_found(match is_nearest {
-            true => format!("the closest normal clip of clip {step} is not known, or was not kept"),
-            false => format!(
+        Problem::not_found(if is_nearest {
+            format!("the closest normal clip of clip {step} is not known, or was not kept")
+        } else {
+            format!(
                 "the sound of clip {step} was not kept; keep = \"all\" keeps every clip, \"alarms\" those around alarms"
-            ),
+            )
         })
     })?;
     Ok(ranged(sound.wav(), &headers))
@@ -277,7 +278,7 @@ impl Kept {
         let path = if named.is_file() {
             named
         } else {
-            let from = reference.source.find("/sound/")?;
+            let from = reference.source.find("/learning/")?;
             self.data.file(&reference.source[from + 1..])
         };
         let sound = Sound::read(&path, 0).ok()?;
@@ -294,21 +295,16 @@ fn ranged(bytes: Vec<u8>, headers: &HeaderMap) -> Response {
     let Some(range) = asked.and_then(|asked| asked.strip_prefix("bytes=")) else {
         return ([kind, ranges], bytes).into_response();
     };
-    match range_of(range, total) {
-        Some((from, to)) => {
-            let text = format!("bytes {from}-{to}/{total}");
-            let part = bytes[from..=to].to_vec();
-            let mut response = (StatusCode::PARTIAL_CONTENT, [kind, ranges], part).into_response();
-            if let Ok(value) = HeaderValue::from_str(&text) {
-                response.headers_mut().insert(header::CONTENT_RANGE, value);
-            }
-            response
-        }
-        None => {
-            let detail = format!("the range {range:?} is not within the {total} bytes there are");
-            Problem::new(StatusCode::RANGE_NOT_SATISFIABLE, detail).into_response()
-        }
+    let Some((from, to)) = range_of(range, total) else {
+        let detail = format!("the range {range:?} is not within the {total} bytes there are");
+        return Problem::new(StatusCode::RANGE_NOT_SATISFIABLE, detail).into_response();
+    };
+    let part = bytes[from..=to].to_vec();
+    let mut response = (StatusCode::PARTIAL_CONTENT, [kind, ranges], part).into_response();
+    if let Ok(value) = HeaderValue::from_str(&format!("bytes {from}-{to}/{total}")) {
+        response.headers_mut().insert(header::CONTENT_RANGE, value);
     }
+    response
 }
 
 /// The first and last byte of a range.

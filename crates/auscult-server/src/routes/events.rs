@@ -175,10 +175,8 @@ pub(super) const REPORT_POLICY: &str = "sandbox allow-scripts; default-src 'none
 ))]
 async fn page(State(app): State<App>, Path(id): Path<String>) -> Result<Response> {
     let data = app.monitor().settings().data.clone();
-    let event = app
-        .readers
-        .read(move |history| Ok(history.event(&id)?.ok_or_else(|| no_event(&id))?))
-        .await?;
+    let event =
+        app.readers.read(move |history| history.event(&id)?.ok_or_else(|| no_event(&id))).await?;
     let html = app.work(move || Ok(event_page(&data, &event)?)).await?;
     let html = html.ok_or_else(|| {
         Problem::not_found("no sound was kept of this event, so there is no report on it")

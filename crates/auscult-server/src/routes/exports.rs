@@ -4,7 +4,7 @@ use std::{collections::VecDeque, fs::File, io::Read as _};
 
 use auscult_monitor::{
     clock::utc,
-    history::{ClipQuery, EventPage},
+    history::{ClipQuery, EventPage, History},
     watch::Event,
     week::week_page,
 };
@@ -75,9 +75,11 @@ async fn clips(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<R
     };
     let (from, to) = span(wanted.from.as_deref(), wanted.to.as_deref())?;
     let file = Passing::new(&app.monitor().settings().data, extension)?;
+    let data = app.monitor().settings().data.clone();
     let file = app
-        .readers
-        .read(move |history| {
+        .work(move || {
+            // Apart from the connections that answer everybody else: this may take minutes.
+            let history = &History::read(data.root())?;
             let machine = match &wanted.machine {
                 Some(name) => {
                     let id = history.machine_id(name)?;
@@ -153,7 +155,7 @@ async fn events(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<
     let (from, to) = span(wanted.from.as_deref(), wanted.to.as_deref())?;
     let machine = match wanted.machine {
         Some(name) => {
-            let read = move |history: &auscult_monitor::history::History| {
+            let read = move |history: &History| {
                 let id = history.machine_id(&name)?;
                 id.ok_or_else(|| Problem::no_machine(&name))
             };
@@ -162,10 +164,8 @@ async fn events(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<
         None => None,
     };
     let page = EventPage { machine, from, to, limit: 500, ..EventPage::default() };
-    let (kind, extension) = match is_csv {
-        true => ("text/csv; charset=utf-8", "csv"),
-        false => ("application/jsonl", "jsonl"),
-    };
+    let (kind, extension) =
+        if is_csv { ("text/csv; charset=utf-8", "csv") } else { ("application/jsonl", "jsonl") };
     let head = if is_csv { format!("{}\n", COLUMNS.join(",")) } else { String::new() };
     let rest = Rest { app, page, is_csv, waiting: VecDeque::from([head]), is_over: false };
     let body = Body::from_stream(stream::unfold(rest, Rest::next));

@@ -20,7 +20,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use super::stream::{QUIET, answer};
+use super::stream::{Leave, QUIET, answer};
 use crate::{
     access::Principal,
     error::{Problem, Result},
@@ -70,8 +70,7 @@ async fn live(
     let permit = app.stream_permit()?;
     let listener = app.monitor().listening_in().listen(&name);
     let listening = Listening {
-        app,
-        principal,
+        leave: Leave::new(app, principal),
         listener,
         gathered: Vec::new(),
         rate: 0,
@@ -84,8 +83,7 @@ async fn live(
 
 /// Somebody who listens in.
 struct Listening {
-    app: App,
-    principal: Principal,
+    leave: Leave,
     listener: Listener,
     gathered: Vec<f32>,
     rate: u32,
@@ -97,14 +95,17 @@ struct Listening {
 impl Listening {
     async fn next(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
         loop {
-            match tokio::time::timeout(QUIET, self.listener.next()).await {
+            let heard = tokio::time::timeout(QUIET, self.listener.next()).await;
+            if !self.leave.is_given() {
+                return None;
+            }
+            match heard {
                 Ok(Some(sound)) => {
                     if let Some(bytes) = self.hear(&sound) {
                         return Some((Ok(bytes), self));
                     }
                 }
                 Ok(None) => return None,
-                Err(_) if !self.app.still_may_look(&self.principal) => return None,
                 Err(_) => return Some((Ok(Bytes::from_static(b": still here\n\n")), self)),
             }
         }

@@ -177,12 +177,11 @@ pub(super) async fn detail(app: &App, name: &str) -> Result<MachineDetail> {
         .await?;
     let status = status.ok_or_else(|| Problem::no_machine(name))?;
     let model = app.model_of(name).await?;
-    let (text, holds) = match &model {
-        Some((machine, _)) => words::promise(machine, &status),
-        None => {
-            let missing = status.learning.as_ref().map(|learning| learning.text.clone());
-            (missing.unwrap_or_else(|| "Nothing is promised: there is no model.".to_owned()), None)
-        }
+    let (text, holds) = if let Some((machine, _)) = &model {
+        words::promise(machine, &status)
+    } else {
+        let missing = status.learning.as_ref().map(|learning| learning.text.clone());
+        (missing.unwrap_or_else(|| "Nothing is promised: there is no model.".to_owned()), None)
     };
     let threshold = status.model.as_ref().and_then(|model| model.threshold);
     Ok(MachineDetail {

@@ -20,7 +20,13 @@ mod trend;
 mod users;
 
 use axum::{Router, routing::get};
-use utoipa::OpenApi;
+use utoipa::{
+    OpenApi,
+    openapi::{
+        Content, PathItem, Ref, RefOr, ResponseBuilder,
+        security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
+    },
+};
 use utoipa_axum::router::OpenApiRouter;
 
 use crate::{pages, state::App};
@@ -60,9 +66,31 @@ fn interface() -> OpenApiRouter<App> {
 }
 
 fn all() -> (Router<App>, utoipa::openapi::OpenApi) {
-    OpenApiRouter::with_openapi(Description::openapi())
-        .nest("/api/v1", interface())
-        .split_for_parts()
+    let routes = OpenApiRouter::with_openapi(Description::openapi()).nest("/api/v1", interface());
+    let (router, mut description) = routes.split_for_parts();
+    complete(&mut description);
+    (router, description)
+}
+
+/// Adds what holds for every operation: how to log in, and that everything else is a problem.
+fn complete(description: &mut utoipa::openapi::OpenApi) {
+    let content = Content::new(Some(Ref::from_schema_name("Problem")));
+    let problem = ResponseBuilder::new()
+        .description("anything else: what was wrong, what is allowed, what to do next")
+        .content("application/problem+json", content)
+        .build();
+    for item in description.paths.paths.values_mut() {
+        let PathItem { get, put, post, delete, patch, .. } = item;
+        for operation in [get, put, post, delete, patch].into_iter().flatten() {
+            let responses = &mut operation.responses.responses;
+            responses.entry("default".to_owned()).or_insert_with(|| RefOr::T(problem.clone()));
+        }
+    }
+    let components = description.components.get_or_insert_default();
+    let token = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build();
+    let cookie = ApiKeyValue::new(crate::layers::COOKIE);
+    components.add_security_scheme("token", SecurityScheme::Http(token));
+    components.add_security_scheme("session", SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));
 }
 
 /// The description of the interface, made from its handlers.

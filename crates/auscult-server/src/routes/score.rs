@@ -67,7 +67,7 @@ async fn score(
     // If the client goes away, so does the work.
     let stop = StopOnDrop(Cancel::new());
     let cancel = stop.0.clone();
-    let scores = app.work(move || listen(&machine, &upload, cancel)).await?;
+    let scores = app.work(move || listen(&machine, &upload, &cancel)).await?;
     drop(stop);
     Ok(Json(scores))
 }
@@ -80,7 +80,7 @@ impl Drop for StopOnDrop {
     }
 }
 
-fn listen(machine: &Machine, upload: &Upload, cancel: Cancel) -> Result<Scores> {
+fn listen(machine: &Machine, upload: &Upload, cancel: &Cancel) -> Result<Scores> {
     let not_sound = |error: &dyn std::fmt::Display| {
         Problem::invalid(
             "body",

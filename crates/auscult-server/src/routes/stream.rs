@@ -4,7 +4,7 @@ use std::{
     collections::{HashSet, VecDeque},
     convert::Infallible,
     sync::Arc,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use auscult_monitor::history::EventPage;
@@ -93,7 +93,8 @@ async fn events(
         // From here on, also for those who have not received anything yet.
         waiting.push_back(format!("id: {}\n\n", event.id).into());
     }
-    let looking = Looking { app, principal, frames, waiting, sent, _permit: permit };
+    let leave = Leave::new(app, principal);
+    let looking = Looking { leave, frames, waiting, sent, _permit: permit };
     Ok(answer(Body::from_stream(stream::unfold(looking, Looking::next))))
 }
 
@@ -107,10 +108,30 @@ pub(super) fn answer(body: Body) -> Response {
     ([kind, cache, direct], body).into_response()
 }
 
-/// Somebody who looks on.
-struct Looking {
+/// Whether somebody may go on looking, asked every few seconds.
+pub(super) struct Leave {
     app: App,
     principal: Principal,
+    asked: Instant,
+}
+
+impl Leave {
+    pub(super) fn new(app: App, principal: Principal) -> Self {
+        Self { app, principal, asked: Instant::now() }
+    }
+
+    pub(super) fn is_given(&mut self) -> bool {
+        if self.asked.elapsed() < QUIET {
+            return true;
+        }
+        self.asked = Instant::now();
+        self.app.still_may_look(&self.principal)
+    }
+}
+
+/// Somebody who looks on.
+struct Looking {
+    leave: Leave,
     frames: broadcast::Receiver<Frame>,
     waiting: VecDeque<Bytes>,
     /// Events of the past that may come again.
@@ -124,12 +145,15 @@ impl Looking {
             return Some((Ok(bytes), self));
         }
         loop {
-            match tokio::time::timeout(QUIET, self.frames.recv()).await {
+            let told = tokio::time::timeout(QUIET, self.frames.recv()).await;
+            if !self.leave.is_given() {
+                return None;
+            }
+            match told {
                 Ok(Ok(Frame { event: Some(id), .. })) if self.sent.remove(&id) => {}
                 Ok(Ok(frame)) => return Some((Ok(frame.bytes), self)),
                 // Too slow: the client comes again, and gets what it missed.
                 Ok(Err(_)) => return None,
-                Err(_) if !self.app.still_may_look(&self.principal) => return None,
                 Err(_) => return Some((Ok(Bytes::from_static(b": still here\n\n")), self)),
             }
         }

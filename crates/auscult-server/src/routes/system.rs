@@ -43,6 +43,7 @@ struct SystemState {
 }
 
 #[derive(Debug, Serialize, ToSchema)]
+#[expect(clippy::struct_field_names, reason = "units stand in names, here and in the answer")]
 struct Disk {
     /// Free for us; `null` where this is not known.
     free_bytes: Option<u64>,

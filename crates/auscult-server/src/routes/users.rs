@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
 use crate::{
-    access::{AuditEntry, Role, Scope, Token, User},
+    access::{AuditEntry, Role, Scope, Store, Token, User},
     error::{Problem, Result},
     extract::{Json, Path, Query},
     list::{Page, Part},
@@ -26,7 +26,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// Everybody who may log in.
 #[utoipa::path(get, path = "/users", tag = "users", responses((status = 200, body = Page<User>)))]
 async fn users(State(app): State<App>) -> Result<Json<Page<User>>> {
-    let items = app.with_store(|store| store.users()).await?;
+    let items = app.with_store(Store::users).await?;
     Ok(Json(Page { items, next: None }))
 }
 
@@ -54,7 +54,7 @@ async fn add_user(
     Json(new): Json<NewUser>,
 ) -> Result<(StatusCode, Json<User>)> {
     let user = User { name: new.name.clone(), role: new.role, created: 0.0 };
-    let is_first = !app.with_store(|store| store.has_users()).await?;
+    let is_first = !app.with_store(Store::has_users).await?;
     if is_first && new.role != Role::Administrator {
         return Err(Problem::invalid(
             "role",
@@ -137,7 +137,7 @@ fn view(token: Token) -> TokenView {
 /// Every token, without its secret.
 #[utoipa::path(get, path = "/tokens", tag = "users", responses((status = 200, body = Page<TokenView>)))]
 async fn tokens(State(app): State<App>) -> Result<Json<Page<TokenView>>> {
-    let tokens = app.with_store(|store| store.tokens()).await?;
+    let tokens = app.with_store(Store::tokens).await?;
     Ok(Json(Page { items: tokens.into_iter().map(view).collect(), next: None }))
 }
 

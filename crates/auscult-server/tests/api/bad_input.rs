@@ -186,7 +186,7 @@ async fn nonsense_in_bodies_is_named() {
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     let client = local.with("content-type", "application/json");
     let request = client.request(Method::POST, &format!("{pump}/shelve"), Body::from(deep));
-    client.send(request).await.is_problem(400);
+    client.send(request).await.is_problem(422);
     service.stop().await;
 }
 
@@ -215,7 +215,7 @@ async fn nonsense_in_place_of_sound_is_refused_and_leaves_nothing() {
         ("application/json", b"{}", 415),
         ("audio/L16;rate=16000", b"odd", 422),
         ("audio/L16;rate=5", b"even", 422),
-        ("audio/wav", &[0; 200_000], 413),
+        ("audio/wav", &vec![0; 200_000], 413),
     ] {
         let answer = numbered.send_bytes(path, kind, bytes).await;
         assert_eq!(answer.status, status, "{kind} {}: {}", bytes.len(), answer.text());
@@ -238,5 +238,62 @@ async fn nonsense_in_place_of_sound_is_refused_and_leaves_nothing() {
         .is_problem(404);
     let left = std::fs::read_dir(service.folder.path().join("data/incoming"));
     assert_eq!(left.map_or(0, Iterator::count), 0);
+    service.stop().await;
+}
+
+/// Numbers that look random and are the same every time.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, most: usize) -> usize {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % most.max(1)
+    }
+}
+
+/// Changes, cuts and doubles a few places of a body, most of them in its head.
+fn damaged(bytes: &[u8], chance: &mut Chance) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for _ in 0..=chance.below(6) {
+        let reach = if chance.below(3) > 0 { bytes.len().min(64) } else { bytes.len() };
+        let at = chance.below(reach);
+        match chance.below(4) {
+            0 => bytes.truncate(at),
+            1 => bytes.insert(at.min(bytes.len()), chance.below(256) as u8),
+            2 => bytes.extend_from_within(..at.min(bytes.len())),
+            _ => {
+                if let Some(byte) = bytes.get_mut(at) {
+                    *byte = [0, 1, 0x7f, 0x80, 0xff, chance.below(256) as u8][chance.below(6)];
+                }
+            }
+        }
+    }
+    bytes
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn damaged_sound_is_taken_or_refused_and_never_a_failure() {
+    let service = Service::start().await;
+    let local = service.client();
+    let whole = wav(1, 0, 0.3);
+    let samples: Vec<f32> = (0..4_800).map(|at| (at as f32 * 0.05).sin() * 0.3).collect();
+    let flac = auscult_report::flac(&samples, 16_000);
+    let mut chance = Chance(7);
+    let (mut taken, mut refused) = (0, 0);
+    for sequence in 0..400 {
+        let (kind, body) =
+            if sequence % 2 == 0 { ("audio/wav", &whole) } else { ("audio/flac", &flac) };
+        let body = damaged(body, &mut chance);
+        let client = local.with("x-auscult-sequence", &sequence.to_string());
+        let answer = client.send_bytes("/api/v1/sources/fan-2/audio", kind, &body).await;
+        match answer.status {
+            202 => taken += 1,
+            413 | 422 => refused += 1,
+            other => panic!("{other}: {}", answer.text()),
+        }
+    }
+    assert!(taken > 20 && refused > 20, "{taken} taken, {refused} refused");
+    assert_eq!(local.get("/readyz").await.status, 200);
     service.stop().await;
 }

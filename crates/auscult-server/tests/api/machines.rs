@@ -147,6 +147,6 @@ async fn the_rate_of_one_address_is_limited() {
         refused += usize::from(local.get("/healthz").await.status == 429);
     }
     assert!(refused > 5, "{refused}");
-    assert_eq!(local.from_address("127.0.0.2:1").get("/healthz").await.status, 200);
+    assert_eq!(local.at_address("127.0.0.2:1").get("/healthz").await.status, 200);
     service.stop().await;
 }

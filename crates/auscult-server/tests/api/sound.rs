@@ -68,7 +68,7 @@ async fn a_machine_is_learnt_scored_explained_and_taught() {
     let machine = local.get("/api/v1/machines/pump-7").await.json();
     assert_eq!(machine["model"]["references"], 12);
     assert!(machine["promise"]["text"].as_str().unwrap().len() > 10);
-    assert!(machine["lines"]["alert"].is_number());
+    assert_eq!(machine["promise"]["holds"], json!(null), "twelve clips promise nothing");
 
     // What the service says of a clip is what the library says of the same file.
     let fresh = wav(1, 77, 3.0);
@@ -87,7 +87,10 @@ async fn a_machine_is_learnt_scored_explained_and_taught() {
             let mut record = record.unwrap();
             "body".clone_into(&mut record.path);
             record.time = None;
-            serde_json::to_value(record).unwrap()
+            // Through text, as the service sends it, and without where the data folder is.
+            let text = serde_json::to_string(&record).unwrap();
+            let text = text.replace(&format!("{}/", data.display()), "");
+            serde_json::from_str(&text).unwrap()
         })
         .collect();
     assert_eq!(records.len(), 3);
@@ -158,7 +161,7 @@ async fn a_machine_is_learnt_scored_explained_and_taught() {
     refused.is_problem(409);
 
     // The trend and the week.
-    let trend = local.get("/api/v1/machines/pump-7/trend?width=60").await.json();
+    let trend = local.get("/api/v1/machines/pump-7/trend?width=31536000&from=2000-01-01T00:00:00Z&to=2100-01-01T00:00:00Z").await.json();
     let clips: i64 =
         trend["points"].as_array().unwrap().iter().map(|it| it["clips"].as_i64().unwrap()).sum();
     assert_eq!(clips, 13);

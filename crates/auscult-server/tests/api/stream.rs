@@ -28,7 +28,7 @@ impl Reading {
     async fn until(&mut self, wanted: &str) -> String {
         let found = async {
             while !self.text.contains(wanted) {
-                let piece = self.body.next().await.expect("it goes on").unwrap();
+                let piece = self.body.next().await.unwrap().unwrap();
                 self.text.push_str(&String::from_utf8_lossy(&piece));
             }
         };

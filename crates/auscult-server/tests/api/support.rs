@@ -230,7 +230,7 @@ impl Client {
         client
     }
 
-    pub(crate) fn from_address(&self, peer: &str) -> Self {
+    pub(crate) fn at_address(&self, peer: &str) -> Self {
         Self { peer: peer.parse().unwrap(), ..self.clone() }
     }
 
@@ -255,12 +255,10 @@ impl Client {
         let (status, headers) = (response.status(), response.headers().clone());
         let is_stream =
             headers.get(header::CONTENT_TYPE).is_some_and(|kind| kind == "text/event-stream");
-        let body = match is_stream {
-            true => Vec::new(),
-            false => {
-                let body = axum::body::to_bytes(response.into_body(), 64 << 20).await;
-                body.unwrap().to_vec()
-            }
+        let body = if is_stream {
+            Vec::new()
+        } else {
+            axum::body::to_bytes(response.into_body(), 64 << 20).await.unwrap().to_vec()
         };
         let answer = Answer { status: status.as_u16(), headers, body };
         // Of every answer of every test.

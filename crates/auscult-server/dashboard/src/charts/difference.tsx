@@ -60,7 +60,7 @@ export function DifferenceChart({ edges, decibels, bands }: { edges: number[]; d
       <figcaption>{t.event.differenceSentence(words)}</figcaption>
       <details>
         <summary>{t.asTable}</summary>
-        <div class="scroll">
+        <div class="scroll" tabIndex={0}>
           <table>
             <thead>
               <tr>

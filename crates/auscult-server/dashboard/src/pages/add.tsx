@@ -1,7 +1,7 @@
 // A new machine: name and source, listen, decide about false alarms, go.
 
 import { useState } from "preact/hooks";
-import { type MachineDetail, Problem, paths, write } from "../api";
+import { type MachineDetail, Problem, get, paths, write } from "../api";
 import { Live } from "../charts/live";
 import { Card, Failure, useAction, useLoaded, useThrottled, useTitle } from "../parts/basics";
 import { BudgetControl } from "../parts/budget";
@@ -44,6 +44,28 @@ export function AddPage() {
   );
 }
 
+const wait = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
+
+/** Adds a machine and waits until it has a standing, which comes a moment after it was added. */
+async function add(machine: { name: string } & Record<string, unknown>): Promise<void> {
+  const isUnknown = (problem: unknown) => problem instanceof Problem && problem.status === 404;
+  await write("POST", "/machines", machine).catch((problem) => {
+    if (!isUnknown(problem)) throw problem;
+  });
+  for (let tries = 0; tries < 20; tries += 1) {
+    const found = await get(paths.machine(machine.name)).then(
+      () => true,
+      (problem) => {
+        if (!isUnknown(problem)) throw problem;
+        return false;
+      },
+    );
+    if (found) return;
+    await wait(300);
+  }
+  throw new Error(t.add.notThere(machine.name));
+}
+
 const KINDS = Object.keys(t.add.kinds);
 
 function Source() {
@@ -62,7 +84,7 @@ function Source() {
       setError(null);
       try {
         const name = text("name");
-        await write("POST", "/machines", {
+        await add({
           name,
           source,
           channel: Number(text("channel")),

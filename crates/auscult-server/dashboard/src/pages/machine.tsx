@@ -1,6 +1,6 @@
 // One machine. The first screen answers: is it well, since when, what differs, how sure, what to do.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { type Event, type List, type MachineDetail, type Model, base, paths, write } from "../api";
 import { Live } from "../charts/live";
 import { number, plantNow, score, sentence, span, toMs, when } from "../format";
@@ -25,7 +25,7 @@ import { LastClips } from "../parts/last-clips";
 import { Learning } from "../parts/learning";
 import { TrendPanel } from "../parts/trend-panel";
 import { go, toEvent } from "../router";
-import { machines, news, say, session, useStore } from "../store";
+import { machines, news, remember, say, session, useStore } from "../store";
 import { isAnomalous, maySee } from "../states";
 import { t } from "../texts";
 
@@ -35,6 +35,9 @@ export function MachinePage({ name }: { name: string }) {
   const status = useStore(machines)?.find((machine) => machine.name === name);
   const changes = useThrottled(`${status?.state} ${status?.clips} ${status?.drift} ${status?.acknowledged}`, 1000);
   const { value, error, reload } = useLoaded<MachineDetail>(paths.machine(name), changes);
+  useEffect(() => {
+    if (value) remember(value);
+  }, [value]);
   if (error) return <Failure error={error} retry={reload} />;
   if (!value) return <p class="loading">{t.loading}</p>;
   // The stream is newer than what was asked for.
@@ -278,7 +281,7 @@ function Versions({ machine, changed, may }: { machine: MachineDetail; changed: 
   return (
     <details>
       <summary>{t.machine.versions}</summary>
-      <div class="scroll">
+      <div class="scroll" tabIndex={0}>
         <table>
           <thead>
             <tr>

@@ -14,7 +14,7 @@ export function Audit() {
         (value.items.length === 0 ? (
           <p class="empty-line">{t.settings.noAudit}</p>
         ) : (
-          <div class="scroll">
+          <div class="scroll" tabIndex={0}>
             <table>
               <thead>
                 <tr>

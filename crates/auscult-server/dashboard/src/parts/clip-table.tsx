@@ -20,7 +20,7 @@ export function ClipTable({
   return (
     <>
       <p class="hint">{t.event.aroundHint}</p>
-      <div class="scroll">
+      <div class="scroll" tabIndex={0}>
         <table class="around">
           <thead>
             <tr>

@@ -48,7 +48,7 @@ export function Tokens() {
         (value.items.length === 0 ? (
           <p class="empty-line">{t.settings.noTokens}</p>
         ) : (
-          <div class="scroll">
+          <div class="scroll" tabIndex={0}>
             <table>
               <thead>
                 <tr>

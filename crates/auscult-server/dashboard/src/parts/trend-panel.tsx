@@ -121,7 +121,7 @@ function TrendBody({
       <TrendChart trend={trend} lines={machine.lines} from={from} to={to} label={label} zoom={zoom} />
       <details>
         <summary>{t.asTable}</summary>
-        <div class="scroll">
+        <div class="scroll" tabIndex={0}>
           <table>
             <thead>
               <tr>

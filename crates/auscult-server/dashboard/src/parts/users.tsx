@@ -37,7 +37,7 @@ export function Users() {
     <Card title={t.settings.users}>
       {error && <Failure error={error} retry={reload} />}
       {value && value.items.length > 0 && (
-        <div class="scroll">
+        <div class="scroll" tabIndex={0}>
           <table>
             <thead>
               <tr>
