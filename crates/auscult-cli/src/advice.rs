@@ -13,7 +13,7 @@ pub(crate) fn lines(error: &anyhow::Error) -> Vec<String> {
 }
 
 /// The error with its causes in one line, and what to do next.
-fn describe(error: &anyhow::Error) -> String {
+pub(crate) fn describe(error: &anyhow::Error) -> String {
     let text = chain(error);
     match error.chain().find_map(advice) {
         Some(advice) if !text.contains(&advice) => format!("{text}; {advice}"),

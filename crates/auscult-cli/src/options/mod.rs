@@ -1,5 +1,6 @@
 //! From what was typed to what the library takes.
 
+mod data_folder;
 pub(crate) mod evaluation;
 pub(crate) mod front_end;
 pub(crate) mod learning;
@@ -10,3 +11,5 @@ pub(crate) mod settings_file;
 #[cfg(feature = "training")]
 pub(crate) mod training;
 pub(crate) mod unused;
+
+pub(crate) use self::data_folder::data_folder;

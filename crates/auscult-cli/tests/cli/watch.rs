@@ -276,13 +276,13 @@ fn garbage_half_files_and_another_rate_are_told_and_harm_nobody() {
     watching.wait_for_clips("fan", 2);
     let whole = recording(2, false);
     sandbox.write("in/c.wav", &whole[..whole.len() / 3]);
-    // Its beginning, which is too short, and that the rest is missing.
-    watching.wait_for_clips("fan", 4);
+    // Nothing is judged of a recording that breaks off; that it does is told.
+    watching.wait_for_clips("fan", 3);
     let recipe = ClipRecipe { sample_rate: 48_000, visit: 1, take: 2, ..clip() };
     let mut bytes = Vec::new();
     auscult_testing::wav::write(&mut bytes, &recipe.render().unwrap(), 48_000).unwrap();
     sandbox.write("in/d.wav", bytes);
-    watching.wait_for_clips("fan", 5);
+    watching.wait_for_clips("fan", 4);
     sandbox.write("in/notes.txt", b"not a sound");
     // The synthetic machine at another rate is not quite the same machine.
     let state = watching.machine("fan")["state"].as_str().unwrap().to_owned();
@@ -294,6 +294,74 @@ fn garbage_half_files_and_another_rate_are_told_and_harm_nobody() {
     assert!(told, "another sample rate is never silent");
     let csv = sandbox.run("watch export --data data --csv").exits(0).stdout;
     assert!(csv.contains("not-scored"), "{csv}");
+}
+
+#[test]
+fn hanging_up_reads_the_configuration_again_and_ends_nothing() {
+    let sandbox = with_site(SITE);
+    let watching = Watching::start(&sandbox);
+    let log = || std::fs::read_to_string(sandbox.path("log")).unwrap();
+    let process = rustix::process::Pid::from_child(&watching.child);
+    rustix::process::kill_process(process, rustix::process::Signal::HUP).unwrap();
+    watching.wait_for("the second reading", || log().contains("was read again"));
+    sandbox.write("in/a.wav", recording(1, false));
+    watching.wait_for_clips("fan", 1);
+    let status = || sandbox.run("watch status --data data").exits(0).stdout;
+    assert!(!status().contains("no monitor is running"), "{}", status());
+    watching.stop();
+    assert!(status().contains("no monitor is running"), "{}", status());
+    let json = sandbox.run("watch status --data data --json").exits(0).stdout;
+    assert!(json.contains("\"running\": false"), "{json}");
+}
+
+#[test]
+fn clips_with_the_same_time_have_sound_of_their_own() {
+    let sandbox = with_site(&(SITE.to_owned() + "keep = \"all\"\n"));
+    for take in 0..6 {
+        sandbox.write(&format!("in/{take}.wav"), recording(take, false));
+        let file =
+            std::fs::File::options().write(true).open(sandbox.path(&format!("in/{take}.wav")));
+        let noon = std::time::UNIX_EPOCH + Duration::from_secs(1_780_000_000);
+        file.unwrap().set_modified(noon).unwrap();
+    }
+    let watching = Watching::start(&sandbox);
+    watching.wait_for_clips("fan", 6);
+    watching.stop();
+    let folders = std::fs::read_dir(sandbox.path("data/sound/fan")).unwrap().flatten();
+    let files = folders.flat_map(|day| std::fs::read_dir(day.path()).unwrap()).count();
+    assert_eq!(files, 6);
+}
+
+#[test]
+fn a_folder_that_vanishes_is_told_and_taken_up_again() {
+    let sandbox = with_site(SITE);
+    let watching = Watching::start(&sandbox);
+    sandbox.write("in/a.wav", recording(1, false));
+    watching.wait_for_clips("fan", 1);
+    std::fs::rename(sandbox.path("in"), sandbox.path("gone")).unwrap();
+    watching.wait_for("the loss", || watching.machine("fan")["source"]["alive"] == false);
+    std::fs::create_dir(sandbox.path("in")).unwrap();
+    watching.wait_for("the return", || watching.machine("fan")["source"]["alive"] == true);
+    sandbox.write("in/b.wav", recording(2, false));
+    watching.wait_for_clips("fan", 2);
+    watching.stop();
+}
+
+#[test]
+fn a_recording_is_not_judged_while_somebody_writes_it() {
+    let sandbox = with_site(SITE);
+    let watching = Watching::start(&sandbox);
+    let whole = recording(1, false);
+    let mut writer = std::fs::File::create(sandbox.path("in/slow.wav")).unwrap();
+    for part in whole.chunks(whole.len() / 2) {
+        writer.write_all(part).unwrap();
+        std::thread::sleep(Duration::from_millis(1_600));
+        assert_eq!(watching.machine("fan")["clips"], 0, "it is still open");
+    }
+    drop(writer);
+    watching.wait_for_state("fan", "normal");
+    watching.wait_for_clips("fan", 1);
+    watching.stop();
 }
 
 #[test]

@@ -478,7 +478,7 @@ impl Checking<'_> {
         let mut names: BTreeMap<String, &str> = BTreeMap::new();
         let mut channels: BTreeMap<(&SourceSpec, u16), &str> = BTreeMap::new();
         let mut addresses: BTreeMap<SocketAddr, &SourceSpec> = BTreeMap::new();
-        let mut folders: Vec<(PathBuf, &str)> = Vec::new();
+        let mut folders: Vec<(PathBuf, &MachineSpec)> = Vec::new();
         for (span, machine) in machines {
             // Topics and folders do not tell upper from lower case everywhere.
             if let Some(other) = names.insert(machine.name.to_lowercase(), &machine.name) {
@@ -528,19 +528,23 @@ impl Checking<'_> {
             if let SourceSpec::Folder { path, .. } = &machine.source
                 && let Ok(path) = path.canonicalize()
             {
-                let other = folders
-                    .iter()
-                    .find(|(other, _)| path.starts_with(other) || other.starts_with(&path));
-                if let Some((other, name)) = other {
+                // Channels of the same recordings may be machines of their own.
+                let other = folders.iter().find(|(other, spec)| {
+                    spec.source != machine.source
+                        && spec.channel == machine.channel
+                        && (path.starts_with(other) || other.starts_with(&path))
+                });
+                if let Some((other, spec)) = other {
                     let text = format!(
-                        "machine {:?} and machine {name:?} would judge the same recordings: {} and {}",
+                        "machine {:?} and machine {:?} would judge the same recordings: {} and {}",
                         machine.name,
+                        spec.name,
                         path.display(),
                         other.display()
                     );
                     self.problem(Some(span.clone()), text);
                 }
-                folders.push((path, &machine.name));
+                folders.push((path, machine));
             }
             let topic = machine.running.as_ref().and_then(|running| running.topic.as_deref());
             if topic.is_some() && !has_mqtt {

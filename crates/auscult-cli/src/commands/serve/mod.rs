@@ -3,22 +3,15 @@
 mod people;
 mod running;
 
-use anyhow::Context as _;
-use auscult_monitor::data::DataFolder;
-
 use crate::{
     Outcome,
     args::{ServeArguments, ServeCommand},
     context::Context,
+    options::data_folder,
 };
 
 pub(crate) fn run(arguments: &ServeArguments, context: &Context) -> anyhow::Result<Outcome> {
-    let data = match &arguments.data {
-        // Whole, so that it is known when it stands in a text.
-        Some(folder) => DataFolder::new(std::path::absolute(folder)?),
-        None => DataFolder::usual()
-            .context("there is no home folder; name a data folder with --data")?,
-    };
+    let data = data_folder(arguments.data.as_deref(), arguments.demo)?;
     match &arguments.command {
         None => running::serve(arguments, data, context),
         Some(ServeCommand::User(command)) => people::user(&data, command, context),

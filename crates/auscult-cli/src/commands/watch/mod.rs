@@ -7,13 +7,11 @@ mod replaying;
 mod running;
 mod week;
 
-use anyhow::Context as _;
-use auscult_monitor::data::DataFolder;
-
 use crate::{
     Outcome,
     args::{WatchArguments, WatchCommand},
     context::Context,
+    options::data_folder,
 };
 
 pub(crate) fn run(arguments: &WatchArguments, context: &Context) -> anyhow::Result<Outcome> {
@@ -23,11 +21,7 @@ pub(crate) fn run(arguments: &WatchArguments, context: &Context) -> anyhow::Resu
     if let Some(path) = &arguments.check {
         return running::check(path, context);
     }
-    let data = match &arguments.data {
-        Some(folder) => DataFolder::new(folder),
-        None => DataFolder::usual()
-            .context("there is no home folder; name a data folder with --data")?,
-    };
+    let data = data_folder(arguments.data.as_deref(), arguments.demo)?;
     match &arguments.command {
         None => running::watch(arguments, data, context),
         Some(WatchCommand::Status { json, once }) => looking::status(&data, *json, *once, context),

@@ -66,6 +66,12 @@ pub(super) fn watch(
             data.root().display()
         );
     }
+    if arguments.demo && arguments.data.is_none() {
+        let folder = data.root().display();
+        context.printer.note(format!(
+            "everything is kept in {folder}; look at it with auscult watch status --data {folder}"
+        ));
+    }
     start_log(arguments.log_json);
     let settings = Settings { data, clock, jobs: None, front_ends: context.front_ends.clone() };
     let watching = Watching {

@@ -85,7 +85,7 @@ fn impossible_rules_are_refused_with_their_line() {
         ("[[machine]]\nname = \"a/b\"\nfolder = \"other\"\n", "5: name = \"a/b\": a name has"),
         (
             "[[machine]]\nname = \"b\"\nfolder = \"gone\"\n",
-            "4: machine \"b\": the folder …/gone is not there",
+            "6: machine \"b\": the folder …/gone is not there; make it first",
         ),
         (
             "[[machine]]\nname = \"b\"\ntcp = \"127.0.0.1:1\"\n",
@@ -100,6 +100,19 @@ fn impossible_rules_are_refused_with_their_line() {
             "[[webhook]]\nurl = \"http://x\"\nsecret_env = \"NO_SUCH_ONE\"\n",
             "the environment variable NO_SUCH_ONE",
         ),
+        (
+            "[[machine]]\nname = \"b\"\nfolder = \"in/../in\"\n",
+            "4: machine \"b\" and machine \"pump\" would judge the same recordings",
+        ),
+        (
+            "[[machine]]\nname = \"b\"\ntcp = \"127.0.0.1:7\"\nsample_rate = 8000\n[[machine]]\nname = \"c\"\ntcp = \"0.0.0.0:7\"\n\
+             sample_rate = 8000\n",
+            "8: machine \"c\": 0.0.0.0:7 and 127.0.0.1:7 are the same port",
+        ),
+        ("[[machine]]\nname = \"-x\"\nfolder = \"other\"\n", "5: name = \"-x\": a name has"),
+        ("running.above_dbfs = nan\n", "machine \"pump\": running.above_dbfs = NaN"),
+        ("running.topic = \"plant/#\"\n", "machine \"pump\": running.topic = \"plant/#\""),
+        ("poll = \"0s\"\n", "3: machine \"pump\": poll = 0 s"),
         ("[mqtt]\nbroker = \"a b\"\n", "4: mqtt.broker"),
         ("[history]\nclips = \"90d\"\n", "0: history: clips, minutes and hours"),
     ] {
