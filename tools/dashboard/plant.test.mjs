@@ -8,7 +8,8 @@ import { wav } from "./sound.mjs";
 
 const FIRST_PAGE_BYTES = 150_000;
 const INTERACTIVE_MS = 1000;
-const ALARM_MS = 240_000;
+// Two minutes on an idle computer; programs without optimisation on a busy one take longer.
+const ALARM_MS = 480_000;
 
 let browser;
 let service;

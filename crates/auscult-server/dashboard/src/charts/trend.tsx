@@ -110,17 +110,29 @@ function drawEvents(plot: uPlot, { trend }: Props, ink: Record<string, string>):
   ctx.restore();
 }
 
-function range(points: TrendPoint[], lines: Lines): [number, number] {
-  const values = points
+const valuesOf = (points: TrendPoint[], lines: Lines): number[] =>
+  points
     .flatMap((point) => [point.lowest, point.highest])
     .concat(lines.alarm, lines.alert)
     .filter((value): value is number => value !== null && Number.isFinite(value));
+
+/** Scores of faults can be thousands of times those of a healthy machine; then every factor of ten gets the same room. */
+function isWide(points: TrendPoint[], lines: Lines): boolean {
+  const values = valuesOf(points, lines);
+  return values.length > 0 && Math.min(...values) > 0 && Math.max(...values) > 40 * Math.min(...values);
+}
+
+function range(points: TrendPoint[], lines: Lines): [number, number] {
+  const values = valuesOf(points, lines);
   if (values.length === 0) return [0, 1];
   const low = Math.min(...values);
   const high = Math.max(...values);
+  if (isWide(points, lines)) return [low / 1.3, high * 1.5];
   const room = (high - low || Math.abs(high) || 1) * 0.08;
   return [low - room, high + room * 1.6];
 }
+
+const compact = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
 
 function plotted(trend: Trend): uPlot.AlignedData {
   const column = (pick: (point: TrendPoint) => number | null) => trend.points.map(pick);
@@ -138,6 +150,7 @@ export function TrendChart(props: Props) {
   const current = useRef(props);
   const [reading, read] = useState<string | null>(null);
   const changes = useStore(themeChanges);
+  const wide = isWide(props.trend.points, props.lines);
   current.current = props;
 
   useEffect(() => {
@@ -166,7 +179,7 @@ export function TrendChart(props: Props) {
         cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 8 } },
         scales: {
           x: { time: true, range: () => [current.current.from / 1000, current.current.to / 1000] },
-          y: { range: () => range(current.current.trend.points, current.current.lines) },
+          y: { distr: wide ? 3 : 1, range: () => range(current.current.trend.points, current.current.lines) },
         },
         axes: [
           {
@@ -184,7 +197,11 @@ export function TrendChart(props: Props) {
             ...axis,
             size: 46,
             values: (_, ticks, __, ___, step) =>
-              ticks.map((tick) => number(tick, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)))),
+              ticks.map((tick) => {
+                if (tick === null) return "";
+                if (wide || Math.abs(tick) >= 10_000) return compact.format(tick);
+                return number(tick, Math.max(0, -Math.floor(Math.log10(step) + 1e-9)));
+              }),
           },
         ],
         series: [
@@ -233,7 +250,7 @@ export function TrendChart(props: Props) {
       made.destroy();
       plot.current = null;
     };
-  }, [changes]);
+  }, [changes, wide]);
 
   useEffect(() => {
     plot.current?.setData(plotted(props.trend));

@@ -130,19 +130,19 @@ function Hero({ machine, changed }: { machine: MachineDetail; changed: () => voi
       <Facts
         rows={[
           machine.how_sure !== "" && [t.machine.howSure, sentence(machine.how_sure)],
-          [
-            t.machine.promise,
-            <>
-              {sentence(machine.promise.text)} <Holds holds={machine.promise.holds} />
-            </>,
-          ],
+          machine.what_to_do !== "" && [t.machine.next, sentence(machine.what_to_do)],
           [
             t.machine.microphone,
             machine.source.alive
               ? t.machine.sourceWell(machine.source.kind, level)
               : t.machine.sourceLost(sentence(machine.source.problem ?? t.machine.silent)),
           ],
-          machine.what_to_do !== "" && [t.machine.next, sentence(machine.what_to_do)],
+          [
+            t.machine.promise,
+            <>
+              {sentence(machine.promise.text)} <Holds holds={machine.promise.holds} />
+            </>,
+          ],
         ]}
       />
     </section>

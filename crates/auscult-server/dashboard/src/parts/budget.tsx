@@ -47,7 +47,7 @@ export function BudgetControl({
       <label class="slider">
         <span class="slider-head">
           <span>{t.add.budget}</span>
-          <output>{STEPS[index]![1]}</output>
+          <span class="slider-value">{STEPS[index]![1]}</span>
         </span>
         <input
           type="range"

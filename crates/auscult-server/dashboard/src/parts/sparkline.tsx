@@ -12,9 +12,12 @@ export function Sparkline({ machine }: { machine: Machine }) {
   const threshold = machine.model?.threshold ?? null;
   if (values.length < 2) return <span class="spark none">{t.plant.noScores}</span>;
   const marks = threshold === null ? values : [...values, threshold];
-  const low = Math.min(...marks);
-  const high = Math.max(...marks);
-  const y = (value: number) => (HEIGHT - 3 - ((value - low) / (high - low || 1)) * (HEIGHT - 6)).toFixed(1);
+  // As in the large chart: by factors where scores differ by factors.
+  const isWide = Math.min(...marks) > 0 && Math.max(...marks) > 40 * Math.min(...marks);
+  const scaled = (value: number) => (isWide ? Math.log(value) : value);
+  const low = scaled(Math.min(...marks));
+  const high = scaled(Math.max(...marks));
+  const y = (value: number) => (HEIGHT - 3 - ((scaled(value) - low) / (high - low || 1)) * (HEIGHT - 6)).toFixed(1);
   const x = (index: number) => ((index / (values.length - 1)) * WIDTH).toFixed(1);
   const line = values.map((value, index) => `${index === 0 ? "M" : "L"}${x(index)} ${y(value)}`).join("");
   const label = t.plant.sparkline(score(values.at(-1)), threshold === null ? null : score(threshold));
