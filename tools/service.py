@@ -325,8 +325,8 @@ def described(folder):
     check(tool, "schemathesis is not there; run tools/service.sh")
     with Service(folder / "data", "--demo") as service:
         wait(120, lambda: service.get("/api/v1/machines/fan-1")["model"], "fan-1 has no model")
-        # Streams never end, and users would lock the tool out.
-        left_out = "/(stream|live)$|/users|/session"
+        # Streams never end, users would lock the tool out, and it cannot write sound, which the tests of the interface do.
+        left_out = "/(stream|live|score|audio)$|/users|/session"
         done = subprocess.run(
             [tool, "run", f"{service.url}/api/v1/openapi.json", "--url", service.url, "--max-examples", "15", "--phases",
              "examples,coverage,fuzzing", "--exclude-path-regex", left_out, "--seed", "7", "--request-timeout", "30",
