@@ -7,7 +7,8 @@ target="${CARGO_TARGET_DIR:-$PWD/target}"
 program="${AUSCULT:-$target/debug/auscult}"
 
 tools="$target/service-tools"
-if [ ! -x "$tools/bin/schemathesis" ]; then
+# Only one part needs it.
+if [[ $# -eq 0 || " $* " == *" described "* ]] && [ ! -x "$tools/bin/schemathesis" ]; then
     python3 -m venv "$tools"
     "$tools/bin/pip" install --quiet 'schemathesis>=4,<5'
 fi

@@ -37,6 +37,11 @@ case "$(uname -s)" in
     Linux) run_step "broker and mail server" tools/services.sh ;;
     *) skip_step "broker and mail server" "tools/services.sh installs mosquitto from Debian's packages" ;;
 esac
+run_step "pages of the service are built" tools/dashboard.sh check
+case "$(uname -s)" in
+    Linux) run_step "the service" tools/service.sh guarded killed tls slow examples ;;
+    *) skip_step "the service" "tools/service.sh is for Linux" ;;
+esac
 run_step "the story" tools/story.sh --check
 run_step "links of the book" tools/book.py links
 run_step "options in the book" tools/book.py options "$program" --check

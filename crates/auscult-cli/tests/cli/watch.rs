@@ -320,7 +320,7 @@ fn clips_with_the_same_time_have_sound_of_their_own() {
     for take in 0..6 {
         sandbox.write(&format!("in/{take}.wav"), recording(take, false));
         let file =
-            std::fs::File::options().write(true).open(sandbox.path(&format!("in/{take}.wav")));
+            std::fs::File::options().write(true).open(sandbox.path(format!("in/{take}.wav")));
         let noon = std::time::UNIX_EPOCH + Duration::from_secs(1_780_000_000);
         file.unwrap().set_modified(noon).unwrap();
     }

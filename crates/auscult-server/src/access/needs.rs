@@ -94,7 +94,7 @@ pub const NEEDS: &[(&str, &str, Need)] = &[
     ("POST", "/api/v1/machines/{machine}/baseline", Need::Operate),
     ("POST", "/api/v1/machines/{machine}/forget", Need::Operate),
     ("GET", "/api/v1/machines/{machine}/models", Need::Look),
-    ("POST", "/api/v1/machines/{machine}/models/rollback", Need::Administer),
+    ("POST", "/api/v1/machines/{machine}/models/rollback", Need::Operate),
     ("GET", "/api/v1/machines/{machine}/budget", Need::Look),
     ("PUT", "/api/v1/machines/{machine}/budget", Need::Administer),
     ("POST", "/api/v1/machines/{machine}/score", Need::Score),

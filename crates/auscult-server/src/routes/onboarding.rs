@@ -170,11 +170,23 @@ async fn add(State(app): State<App>, Json(machine): Json<NewMachine>) -> Result<
         Ok(())
     })
     .await?;
-    let mut response = (StatusCode::CREATED, Json(detail(&app, &name).await?)).into_response();
+    let mut response =
+        (StatusCode::CREATED, Json(first_detail(&app, &name).await?)).into_response();
     if let Ok(place) = HeaderValue::from_str(&format!("/api/v1/machines/{name}")) {
         response.headers_mut().insert(header::LOCATION, place);
     }
     Ok(response)
+}
+
+/// A machine that was just added; its standing is written a moment after the monitor has it.
+async fn first_detail(app: &App, name: &str) -> Result<MachineDetail> {
+    for _ in 0..100 {
+        if let Ok(found) = detail(app, name).await {
+            return Ok(found);
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    detail(app, name).await
 }
 
 /// Takes away a machine that was added here; its history is kept.
