@@ -66,9 +66,9 @@ async fn a_machine_is_learnt_scored_explained_and_taught() {
     let local = service.client();
     let next = service.learn(&local).await;
     let machine = local.get("/api/v1/machines/pump-7").await.json();
-    assert_eq!(machine["model"]["references"], 12);
+    assert_eq!(machine["model"]["references"], 24);
     assert!(machine["promise"]["text"].as_str().unwrap().len() > 10);
-    assert_eq!(machine["promise"]["holds"], json!(null), "twelve clips promise nothing");
+    assert_eq!(machine["promise"]["holds"], json!(null), "two visits promise nothing");
 
     // What the service says of a clip is what the library says of the same file.
     let fresh = wav(1, 77, 3.0);
@@ -141,12 +141,12 @@ async fn a_machine_is_learnt_scored_explained_and_taught() {
     assert_eq!(waiting["items"][0]["step"], step);
     let accept = "/api/v1/machines/pump-7/waiting/accept";
     let look = local.post(accept, &json!({"steps": [step], "preview": true})).await.json();
-    assert_eq!((&look["done"], &look["references_after"]), (&json!(false), &json!(13)));
+    assert_eq!((&look["done"], &look["references_after"]), (&json!(false), &json!(25)));
     let done = local.post(accept, &json!({"steps": [step]})).await.json();
-    assert_eq!((&done["done"], &done["references_after"]), (&json!(true), &json!(13)));
+    assert_eq!((&done["done"], &done["references_after"]), (&json!(true), &json!(25)));
     assert_eq!(local.get("/api/v1/machines/pump-7/waiting").await.json()["items"], json!([]));
     let undone = local.post("/api/v1/machines/pump-7/models/rollback", &json!({})).await.json();
-    assert_eq!(undone["references_after"], 12, "{undone}");
+    assert_eq!(undone["references_after"], 24, "{undone}");
     assert_eq!(
         local.get("/api/v1/machines/pump-7/models").await.json()["items"].as_array().unwrap().len(),
         3
@@ -154,7 +154,7 @@ async fn a_machine_is_learnt_scored_explained_and_taught() {
 
     // The budget says what can be promised, and refuses what cannot.
     let budget = local.get("/api/v1/machines/pump-7/budget?alarms_per_month=1").await.json();
-    assert_eq!(budget["scores"].as_array().unwrap().len(), 12);
+    assert_eq!(budget["scores"].as_array().unwrap().len(), 24);
     assert_eq!(budget["possible"], false, "twelve clips promise nothing: {}", budget["text"]);
     let body = json!({"alarms_per_month": 1});
     let refused = local.call(Method::PUT, "/api/v1/machines/pump-7/budget", &body).await;
@@ -164,7 +164,7 @@ async fn a_machine_is_learnt_scored_explained_and_taught() {
     let trend = local.get("/api/v1/machines/pump-7/trend?width=31536000&from=2000-01-01T00:00:00Z&to=2100-01-01T00:00:00Z").await.json();
     let clips: i64 =
         trend["points"].as_array().unwrap().iter().map(|it| it["clips"].as_i64().unwrap()).sum();
-    assert_eq!(clips, 13);
+    assert_eq!(clips, 25);
     assert!(!trend["events"].as_array().unwrap().is_empty());
     let week = local.get("/api/v1/exports/week?machine=pump-7").await;
     assert_eq!(week.status, 200, "{}", week.text());

@@ -166,7 +166,7 @@ impl Service {
     pub(crate) async fn learn(&self, client: &Client) -> u32 {
         let mut sequence = 0;
         for visit in 1..=2 {
-            for take in 0..6 {
+            for take in 0..12 {
                 let answer = self.push(client, "pump-7", sequence, &wav(visit, take, 1.0)).await;
                 assert_eq!(answer.status, 202, "{}", answer.text());
                 sequence += 1;
