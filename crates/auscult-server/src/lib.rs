@@ -60,7 +60,7 @@ pub use self::{
 
 /// The whole service: every request, from the door to the answer.
 ///
-/// Requests must carry their [`Peer`] as an extension, as [`serve`] adds it.
+/// Requests must carry their [`Peer`] as an extension, as [`serve()`] adds it.
 pub fn app(state: App) -> axum::Router {
     let router = routes::router();
     layers::around(router, &state).with_state(state)
