@@ -14,7 +14,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
@@ -134,7 +134,8 @@ fn of_file(passing: Passing) -> Result<Body> {
             Err(_) => None,
         }
     };
-    Ok(Body::from_stream(stream::unfold((file, passing), next)))
+    // Whoever packs it asks once more after the end.
+    Ok(Body::from_stream(stream::unfold((file, passing), next).fuse()))
 }
 
 /// Everything that happened, the newest first.
@@ -168,7 +169,7 @@ async fn events(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<
         if is_csv { ("text/csv; charset=utf-8", "csv") } else { ("application/jsonl", "jsonl") };
     let head = if is_csv { format!("{}\n", COLUMNS.join(",")) } else { String::new() };
     let rest = Rest { app, page, is_csv, waiting: VecDeque::from([head]), is_over: false };
-    let body = Body::from_stream(stream::unfold(rest, Rest::next));
+    let body = Body::from_stream(stream::unfold(rest, Rest::next).fuse());
     Ok((download(kind, "events", extension), body).into_response())
 }
 

@@ -14,7 +14,7 @@ use axum::{
     extract::State,
     response::Response,
 };
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 use utoipa::ToSchema;
@@ -78,7 +78,7 @@ async fn live(
         sent: None,
         _permit: permit,
     };
-    Ok(answer(Body::from_stream(stream::unfold(listening, Listening::next))))
+    Ok(answer(Body::from_stream(stream::unfold(listening, Listening::next).fuse())))
 }
 
 /// Somebody who listens in.

@@ -15,7 +15,7 @@ use axum::{
     http::{HeaderMap, HeaderValue, header},
     response::{IntoResponse, Response},
 };
-use futures_util::stream;
+use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, broadcast};
 use utoipa::IntoParams;
@@ -95,7 +95,7 @@ async fn events(
     }
     let leave = Leave::new(app, principal);
     let looking = Looking { leave, frames, waiting, sent, _permit: permit };
-    Ok(answer(Body::from_stream(stream::unfold(looking, Looking::next))))
+    Ok(answer(Body::from_stream(stream::unfold(looking, Looking::next).fuse())))
 }
 
 /// A stream as an answer.

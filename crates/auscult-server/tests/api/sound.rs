@@ -172,6 +172,13 @@ async fn a_machine_is_learnt_scored_explained_and_taught() {
     let export = local.get("/api/v1/exports/clips?format=csv&machine=pump-7").await;
     assert_eq!(export.text(), "machine,path\n");
     assert_eq!(export.headers["content-disposition"], "attachment; filename=\"clips.csv\"");
+    // Packed, it ends as well.
+    let packed = local.with("accept-encoding", "gzip");
+    for form in ["clips?format=csv", "events?format=jsonl"] {
+        let export = packed.get(&format!("/api/v1/exports/{form}")).await;
+        assert_eq!(export.status, 200, "{form}");
+        assert!(!export.body.is_empty(), "{form}");
+    }
     let metrics = local.get("/metrics").await.text();
     assert!(metrics.contains("auscult_score{machine=\"pump-7\"}"), "{metrics}");
     service.stop().await;
