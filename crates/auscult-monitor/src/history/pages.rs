@@ -18,7 +18,7 @@ pub struct ClipPage {
     pub verdict: Option<String>,
     /// Only steps before this one.
     pub before: Option<u64>,
-    /// At most so many.
+    /// At most this many.
     pub limit: usize,
 }
 
@@ -35,7 +35,7 @@ pub struct EventPage {
     pub to: Option<f64>,
     /// Only those written before the event of this number.
     pub before: Option<i64>,
-    /// At most so many.
+    /// At most this many.
     pub limit: usize,
 }
 
