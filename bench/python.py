@@ -1,7 +1,9 @@
 """Times the Python package beside librosa, torchaudio, scikit-learn and PyOD, in turns and in one go.
 
 Called by python.sh. Every contestant is a process of its own that has all cores; in each round each has one turn at each
-piece of work, so that a busy machine is busy for all of them. What they compute is compared before anything is timed.
+piece of work, so that a busy machine is busy for all of them. A turn begins with a rest and a run that does not count:
+threads of whoever came before may still spin, and cores that rested wake slowly. Short work is done again and again for
+a while, and its median counts. What they compute is compared before anything is timed.
 Written down are all times, the median, the most memory a process held beyond what it held before the work, the command,
 the commit and the machine.
 """
@@ -25,6 +27,8 @@ import numpy as np
 
 RATE = 16_000
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+#: Seconds that a turn begins with, and that short work goes on for.
+REST, WHILE = 0.2, 0.2
 #: Ours before the peers; the ratios that are promised.
 WANTED = {
     "log-mel": {"torchaudio": 8, "librosa": 15},
@@ -241,16 +245,20 @@ def contest(connection, prepare, work) -> None:
     first = run()
     connection.send(first)
     while connection.recv():
+        time.sleep(REST)
         # What is held at most is counted from here on.
         try:
             Path("/proc/self/clear_refs").write_text("5")
         except OSError:
             pass
         held = resident("VmRSS")
-        start = time.perf_counter()
         run()
-        seconds = time.perf_counter() - start
-        connection.send((seconds, max(resident("VmHWM") - held, 0.0)))
+        seconds: list[float] = []
+        while not seconds or sum(seconds) < WHILE:
+            start = time.perf_counter()
+            run()
+            seconds.append(time.perf_counter() - start)
+        connection.send((statistics.median(seconds), max(resident("VmHWM") - held, 0.0)))
 
 
 def resident(what: str) -> float:

@@ -75,7 +75,7 @@ class _Detector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         self._detector = _native.Detector(matrices, self._overrides(), names, False)
         scores = self._detector.left_out_scores()
         # One clip has nothing to be compared with.
-        self.decision_scores_: Doubles = np.nan_to_num(scores, nan=0.0)
+        self.decision_scores_: Doubles = np.where(np.isnan(scores), 0.0, scores)
         self.offset_ = float(np.percentile(-self.decision_scores_, 100.0 * share))
         self.threshold_ = -self.offset_
         self.labels_: NDArray[np.int64] = (self.decision_scores_ > self.threshold_).astype(np.int64)

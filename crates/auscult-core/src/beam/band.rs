@@ -156,10 +156,15 @@ impl FittedBand {
             round_up(self.goal(best))
         };
         // The most promising one first: it rules out most others.
-        let least = smallest(ratios);
-        let promising = ratios.iter().position(|&ratio| ratio <= least).unwrap_or(0);
+        let pieces = || ratios.chunks(PIECE).zip((0..).step_by(PIECE));
+        let least_of = |(piece, start): (&[f32], usize)| (smallest(piece), start);
+        let less =
+            |one: (f32, usize), other: (f32, usize)| if other.0 < one.0 { other } else { one };
+        let (least, start) = pieces().map(least_of).reduce(less).unwrap_or_default();
+        let found = ratios[start..].iter().position(|&ratio| ratio <= least);
+        let promising = found.map_or(0, |at| start + at);
         let mut limit = consider(promising, &mut best);
-        for (piece, start) in ratios.chunks(PIECE).zip((0..).step_by(PIECE)) {
+        for (piece, start) in pieces() {
             if smallest(piece) > limit {
                 continue;
             }

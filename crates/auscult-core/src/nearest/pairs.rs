@@ -73,7 +73,7 @@ pub(crate) fn bands_at_once(references: usize) -> usize {
 const NARROW: usize = 256;
 
 /// ... unless they are so few that they stay in a near cache.
-const MOST_KEPT_NARROW: usize = 512;
+const MOST_KEPT_NARROW: usize = 1024;
 
 /// Panels whose bounds are computed together, by one thread: they read a chunk of the others from
 /// a near cache.
@@ -154,6 +154,10 @@ impl<'a> BandPairs<'a> {
     /// Every bound once, mirrored; none between two that are only compared with the memory.
     fn all_bounds(&self, mut all: Lent<'a, f32>) -> Lent<'a, f32> {
         let (stride, memory) = (self.stride(), self.memory_panels());
+        if all.capacity() < stride * stride {
+            // Memory of zeros is not written twice.
+            *all = vec![0.0; stride * stride];
+        }
         all.resize(stride * stride, 0.0);
         let rows = &mut all[..memory * PANEL * stride];
         let blocks = rows.chunks_mut(BLOCK * PANEL * stride).enumerate().collect();
@@ -161,17 +165,36 @@ impl<'a> BandPairs<'a> {
             // Panels before these see them in their own rows.
             self.fill(block * BLOCK, |panel| panel - panel % 2, self.panels.len(), rows);
         });
-        let mut turned = [[0.0; PANEL]; PANEL];
-        for panel in 1..self.panels.len() {
-            let (before, rows) = all.split_at_mut(panel * PANEL * stride);
-            for (other, before) in before.chunks_exact(PANEL * stride).take(memory).enumerate() {
-                turn(Isa::best(), &before[panel * PANEL..], stride, &mut turned);
-                for (turned, row) in turned.iter().zip(rows.chunks_exact_mut(stride)) {
-                    row[other * PANEL..][..PANEL].copy_from_slice(turned);
-                }
-            }
-        }
+        self.mirror(&mut all);
         all
+    }
+
+    /// Copies what is right of the diagonal to the left of it: first between neighbouring panels, then between pairs
+    /// of them, and so on, so that threads read rows that nobody writes.
+    fn mirror(&self, all: &mut [f32]) {
+        let (stride, memory) = (self.stride(), self.memory_panels());
+        let panel_len = PANEL * stride;
+        let halves = std::iter::successors(Some(1), |half| Some(2 * half));
+        for half in halves.take_while(|&half| half < self.panels.len()) {
+            let pairs = all.chunks_mut(2 * half * panel_len).enumerate();
+            let below = pairs.flat_map(|(pair, rows)| {
+                let first = 2 * half * pair;
+                let (above, below) = rows.split_at_mut(rows.len().min(half * panel_len));
+                let (above, panels) = (&*above, first + half..);
+                panels
+                    .zip(below.chunks_exact_mut(panel_len))
+                    .map(move |(panel, rows)| (first, above, panel, rows))
+            });
+            parallel::for_each(below.collect(), |(first, above, panel, rows)| {
+                let mut turned = [[0.0; PANEL]; PANEL];
+                for (other, above) in (first..memory).zip(above.chunks_exact(panel_len)) {
+                    turn(Isa::best(), &above[panel * PANEL..], stride, &mut turned);
+                    for (turned, row) in turned.iter().zip(rows.chunks_exact_mut(stride)) {
+                        row[other * PANEL..][..PANEL].copy_from_slice(turned);
+                    }
+                }
+            });
+        }
     }
 
     /// Places in a row of bounds: one a reference, and some to fill the last panel.
@@ -185,7 +208,7 @@ impl<'a> BandPairs<'a> {
     }
 
     /// Bounds from the references of some panels, from `first` on, to those of the panels from `start`
-    /// of theirs on, up to `end`. There are zeros in `rows`.
+    /// of theirs on, up to `end`.
     fn fill(&self, first: usize, start: impl Fn(usize) -> usize, end: usize, rows: &mut [f32]) {
         let stride = self.stride();
         let from = &self.panels[first..first + rows.len() / (PANEL * stride)];
@@ -196,7 +219,7 @@ impl<'a> BandPairs<'a> {
     }
 
     /// Bounds from the copies in `from` to the references of the panels from `start` of theirs on, up
-    /// to `end`. There are zeros in `rows`.
+    /// to `end`.
     pub(super) fn bounds_from(
         &self,
         from: &[Panel<'_>],
@@ -215,7 +238,7 @@ impl<'a> BandPairs<'a> {
                     // A last one without company is multiplied twice.
                     let others = [other, (other + 1).min(end - 1)].map(|at| &self.panels[at]);
                     panel.multiply(others, chunk, &mut products);
-                    add(&products, other * PANEL, stride, rows);
+                    put(&products, chunk == 0, other * PANEL, stride, rows);
                 }
             }
         }
@@ -252,11 +275,14 @@ struct Others<'a> {
     radii: &'a [f32],
 }
 
-/// Adds products to the rows of their panel, from `column` on.
-fn add(products: &Products, column: usize, stride: usize, rows: &mut [f32]) {
+/// Writes the first products of a sum to the rows of their panel, from `column` on, or adds further ones.
+#[multiversion(targets("x86_64+avx512f+avx512vl+avx512dq+avx2", "x86_64+avx2"))]
+fn put(products: &Products, is_first: bool, column: usize, stride: usize, rows: &mut [f32]) {
     for (products, row) in products.iter().zip(rows.chunks_exact_mut(stride)) {
-        for (sum, product) in row[column..].iter_mut().zip(products.as_flattened()) {
-            *sum += product;
+        // The last panel may be alone.
+        for (products, sums) in products.iter().zip(row[column..].as_chunks_mut().0) {
+            let before = if is_first { [0.0; PANEL] } else { *sums };
+            *sums = std::array::from_fn(|lane| before[lane] + products[lane]);
         }
     }
 }
@@ -316,7 +342,6 @@ impl PairwiseDistances for BandPairs<'_> {
         }
         let panel = index / PANEL;
         if buffer.panel != Some(panel) {
-            buffer.rows.clear();
             buffer.rows.resize(PANEL * stride, 0.0);
             self.fill(panel, |_| 0, self.memory_panels(), &mut buffer.rows);
             buffer.panel = Some(panel);

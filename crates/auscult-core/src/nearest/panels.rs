@@ -19,7 +19,7 @@ pub(crate) enum Numbers {
 }
 
 /// Bands from this many positions on gain by integers: with fewer, other work weighs more.
-const WIDE: usize = 256;
+const WIDE: usize = 64;
 
 impl Numbers {
     /// The faster ones for bands of `width` positions on this machine.

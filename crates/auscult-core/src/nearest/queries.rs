@@ -58,7 +58,6 @@ impl<'a> QueryBounds<'a> {
                 Panel::new(&copies, self.numbers, self.buffers)
             })
             .collect();
-        rows.clear();
         rows.resize(panels.len() * PANEL * self.stride(), 0.0);
         let end = self.references.memory_panels();
         self.references.bounds_from(&panels, |_| 0, end, rows);
