@@ -22,7 +22,10 @@ if [ "${1:-}" = --sdist ]; then
 fi
 # What older builds left would be taken for this one.
 rm -f "$target"/wheels/auscult-*.whl "$target"/wheels/auscult-*.tar.gz
-"$tools/bin/maturin" build --out "$target/wheels" "$@"
+# The linker of Rust on this system, LLVM's, keeps functions of equal code once.
+linked=()
+[ "$(uname -sm)" != "Linux x86_64" ] || linked=(-- -C link-arg=-Wl,--icf=all)
+"$tools/bin/maturin" build --out "$target/wheels" --compression-level 9 "$@" "${linked[@]}"
 if [ "$with_sources" = yes ]; then
     "$tools/bin/maturin" sdist --out "$target/wheels"
 fi
