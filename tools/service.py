@@ -153,6 +153,14 @@ def guarded(folder):
     check(secret not in run("serve", "token", "list", "--data", data).stdout, "the list shows the secret")
     with Service(data, site) as service:
         check(service.status("/api/v1/machines") == 401, "no login was needed")
+        reader = run("serve", "token", "add", "wall", "--scope", "read", "--data", data).stdout.strip()
+        service.token = reader
+        stream = service.request("/api/v1/stream")
+        check(stream.readline() == b"retry: 2000\n", "no stream")
+        check(run("serve", "token", "revoke", "wall", "--data", data).returncode == 0, "cannot revoke")
+        until = time.time() + 40
+        while stream.readline():
+            check(time.time() < until, "a stream goes on after its token was revoked")
         service.token = secret
         check(service.status("/api/v1/machines") == 403, "a token that may push may read")
         check(run("serve", "token", "revoke", "edge-7", "--data", data).returncode == 0, "cannot revoke")
@@ -179,7 +187,7 @@ def plant(folder):
 
         wait(180, alarm, "pump-1 raised no alarm")
         machine = service.get("/api/v1/machines/pump-1")
-        check(machine["lines"]["alert"] and machine["promise"]["text"], f"no promise: {machine}")
+        check(machine["lines"]["clip"] and machine["lines"]["alarm"] and machine["promise"]["text"], f"no promise: {machine}")
         events = service.get("/api/v1/events?machine=pump-1&kind=state")["items"]
         event = next(it for it in events if it["to"] == "alarm")
         detail = service.get(f"/api/v1/events/{event['id']}")

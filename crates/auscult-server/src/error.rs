@@ -106,7 +106,8 @@ impl Problem {
         &self.detail
     }
 
-    pub(crate) fn status(&self) -> StatusCode {
+    /// The status that it is answered with.
+    pub fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 }

@@ -53,7 +53,7 @@ pub use self::{
     error::Problem,
     logs::{LogLine, LogRing},
     policy::{Peer, Policy},
-    routes::description,
+    routes::{description, take_sound},
     serve::{Serve, ServeError, serve},
     state::{App, ExportFormat, Exporter, Settings},
 };

@@ -2,7 +2,10 @@
 
 use std::path::Path;
 
-use auscult::audio::{ChannelRule, ClipRange, ClipReader, Location, ReadSettings, native_rate};
+use auscult::{
+    Cancel,
+    audio::{ChannelRule, ClipRange, ClipReader, Location, ReadSettings, native_rate},
+};
 
 /// Mono sound.
 #[derive(Debug, Clone)]
@@ -78,6 +81,30 @@ impl Sound {
         }
         wav
     }
+}
+
+/// Whether sound is longer than so many seconds. No more than that is read, and nothing of it is kept; a part that cannot
+/// be read ends it.
+pub(crate) fn is_longer(
+    path: &Path,
+    seconds: f64,
+    cancel: &Cancel,
+) -> Result<bool, auscult::audio::Error> {
+    let location = Location::File(path.to_owned());
+    let sample_rate = native_rate(&location)?;
+    let channel = ChannelRule::Index(0);
+    let settings =
+        ReadSettings { sample_rate, channel, clip_seconds: 1.0, ..ReadSettings::default() };
+    let mut reader = ClipReader::open(&location, &settings.check()?)?;
+    while let Some(Ok(_)) = reader.next() {
+        if reader.facts().seconds_read > seconds {
+            return Ok(true);
+        }
+        if cancel.is_cancelled() {
+            break;
+        }
+    }
+    Ok(false)
 }
 
 /// The head of a WAV file: `form` is 1 for integers and 3 for floating point.

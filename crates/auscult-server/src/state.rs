@@ -14,7 +14,7 @@ use auscult_monitor::{
     site::MachineSpec,
     watch::Change,
 };
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::{
     access::{AccessError, Principal, Store},
@@ -83,6 +83,8 @@ pub struct Shared {
     /// Bodies that are being received: each takes room on the disk.
     pub(crate) uploads: Semaphore,
     streams: Arc<Semaphore>,
+    /// Users, tokens or sessions have changed here: whoever looks on is asked again whether they may.
+    people: watch::Sender<()>,
     models: Mutex<Vec<(String, Arc<Machine>)>>,
     scrubbing: Arc<Scrubbing>,
     pub(crate) pushing: Vec<Mutex<()>>,
@@ -111,6 +113,7 @@ impl App {
             working: Arc::new(Semaphore::new(cores.max(2))),
             uploads: Semaphore::new(16),
             streams: Arc::new(Semaphore::new(server.streams)),
+            people: watch::Sender::new(()),
             models: Mutex::default(),
             scrubbing,
             pushing: (0..64).map(|_| Mutex::new(())).collect(),
@@ -171,6 +174,21 @@ impl App {
         let done = tokio::task::spawn_blocking(move || work(&store)).await;
         let done = done.map_err(|error| Problem::internal("users cannot be read", &error))?;
         done.map_err(Problem::from)
+    }
+
+    /// The same, for what may end sessions; open streams notice it at once.
+    pub(crate) async fn change_people<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Store) -> Result<T, AccessError> + Send + 'static,
+    ) -> Result<T> {
+        let done = self.with_store(work).await;
+        self.people.send_replace(());
+        done
+    }
+
+    /// Tells when users, tokens or sessions have changed here.
+    pub(crate) fn people(&self) -> watch::Receiver<()> {
+        self.people.subscribe()
     }
 
     /// Asks the monitor; what it refuses is a conflict.

@@ -12,7 +12,7 @@ use std::{
 use auscult_monitor::data::DataFolder;
 use axum::{
     body::{Body, Bytes},
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
 };
 use futures_util::StreamExt as _;
 use tokio::sync::mpsc;
@@ -72,6 +72,25 @@ enum Form {
     Raw(Raw),
 }
 
+impl Form {
+    /// Whether a body of this many bytes can be such sound.
+    fn check(self, bytes: u64) -> Result<()> {
+        if bytes == 0 {
+            return Err(Problem::invalid("body", "the body is empty: send sound"));
+        }
+        if let Self::Raw(raw) = self
+            && bytes % raw.frame() != 0
+        {
+            let text = format!(
+                "the body has {bytes} bytes, which is not a whole number of samples of {} bytes",
+                raw.frame()
+            );
+            return Err(Problem::invalid("body", text));
+        }
+        Ok(())
+    }
+}
+
 /// Samples without a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Raw {
@@ -103,8 +122,7 @@ impl Upload {
             return Err(Problem::too_large(most));
         }
         let _permit = app.uploads.acquire().await;
-        let extension = if form == Form::Flac { "flac" } else { "wav" };
-        let upload = Self(Passing::new(&app.monitor().settings().data, extension)?);
+        let upload = Self::new(&app.monitor().settings().data, form)?;
         let (send, pieces) = mpsc::channel::<Bytes>(8);
         let path = upload.path().to_owned();
         let writing = tokio::task::spawn_blocking(move || write(&path, form, pieces));
@@ -113,20 +131,31 @@ impl Upload {
         let failed =
             |error: &dyn Display| Problem::internal("the data folder cannot be written", error);
         writing.await.map_err(|error| failed(&error))?.map_err(|error| failed(&error))?;
-        let total = total?;
-        if total == 0 {
-            return Err(Problem::invalid("body", "the body is empty: send sound"));
-        }
-        if let Form::Raw(raw) = form
-            && total % raw.frame() != 0
-        {
-            let text = format!(
-                "the body has {total} bytes, which is not a whole number of samples of {} bytes",
-                raw.frame()
-            );
-            return Err(Problem::invalid("body", text));
-        }
+        form.check(total?)?;
         Ok(upload)
+    }
+
+    /// Takes sound that is in memory, in a few pieces.
+    pub(crate) fn of_bytes(data: &DataFolder, kind: &str, body: &[u8]) -> Result<Self> {
+        let mut headers = HeaderMap::new();
+        headers.extend(HeaderValue::from_str(kind).ok().map(|kind| (header::CONTENT_TYPE, kind)));
+        let form = form_of(&headers)?;
+        let upload = Self::new(data, form)?;
+        let (send, pieces) = mpsc::channel(3);
+        for piece in body.chunks(body.len() / 3 + 1) {
+            // There is room for all of them.
+            let _ = send.try_send(Bytes::copy_from_slice(piece));
+        }
+        drop(send);
+        let failed = |error| Problem::internal("the data folder cannot be written", &error);
+        write(upload.path(), form, pieces).map_err(failed)?;
+        form.check(body.len() as u64)?;
+        Ok(upload)
+    }
+
+    fn new(data: &DataFolder, form: Form) -> Result<Self> {
+        let extension = if form == Form::Flac { "flac" } else { "wav" };
+        Ok(Self(Passing::new(data, extension)?))
     }
 
     pub(crate) fn path(&self) -> &Path {

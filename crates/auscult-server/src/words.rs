@@ -1,6 +1,6 @@
 //! Sentences for the first screen of a machine: how sure, what to do, what is promised.
 
-use auscult::{Machine, plural};
+use auscult::{Machine, alarm::AlarmSettings, plural};
 use auscult_monitor::watch::MachineStatus;
 
 /// What somebody in front of the machine should do.
@@ -33,6 +33,20 @@ pub(crate) fn what_to_do(status: &MachineStatus) -> String {
         _ => "Nothing.",
     };
     text.to_owned()
+}
+
+/// What makes an alert and what makes an alarm, of clips above the line; no alert if the first one is an alarm already.
+pub(crate) fn rule(rule: &AlarmSettings) -> (Option<String>, String) {
+    let AlarmSettings { raise, window, on_delay_seconds: delay, .. } = *rule;
+    let clips = |count: usize| match (count, window) {
+        (_, 1) => "one clip".to_owned(),
+        (1, window) => format!("one of the last {window} clips"),
+        (count, window) if count == window => format!("{count} clips in a row"),
+        (count, window) => format!("{count} of the last {window} clips"),
+    };
+    let lasting = if delay > 0.0 { format!(" for {delay} s") } else { String::new() };
+    let is_gradual = raise > 1 || delay > 0.0;
+    (is_gradual.then(|| clips(1)), format!("{}{lasting}", clips(raise)))
 }
 
 /// How sure the answer is.
@@ -81,4 +95,27 @@ pub(crate) fn promise(machine: &Machine, status: &MachineStatus) -> (String, Opt
     );
     // It is a promise about sound like that which was learnt.
     (text, Some(!status.drift))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_told_in_clips() {
+        let of = |raise, window, on_delay_seconds| {
+            let (alert, alarm) = rule(&AlarmSettings {
+                raise,
+                window,
+                on_delay_seconds,
+                ..AlarmSettings::default()
+            });
+            (alert.unwrap_or_default(), alarm)
+        };
+        let told = |alert: &str, alarm: &str| (alert.to_owned(), alarm.to_owned());
+        assert_eq!(of(3, 5, 0.0), told("one of the last 5 clips", "3 of the last 5 clips"));
+        assert_eq!(of(4, 4, 0.0), told("one of the last 4 clips", "4 clips in a row"));
+        assert_eq!(of(1, 5, 0.0), told("", "one of the last 5 clips"));
+        assert_eq!(of(1, 1, 15.0), told("one clip", "one clip for 15 s"));
+    }
 }

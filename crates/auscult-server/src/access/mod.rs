@@ -34,7 +34,7 @@ pub enum Role {
     Viewer,
     /// Acknowledges, shelves, gives feedback, decides what is learnt.
     Operator,
-    /// Adds machines, users and tokens, sets budgets, rolls models back.
+    /// Adds machines, users and tokens, sets budgets.
     Administrator,
 }
 
@@ -74,7 +74,7 @@ impl std::str::FromStr for Role {
 pub enum Scope {
     /// What viewers may do.
     Read,
-    /// Sending sound of machines that are pushed to.
+    /// Sending sound of machines that are pushed to, and saying whether machines run.
     Push,
     /// Having sound scored.
     Score,

@@ -11,7 +11,7 @@ pub enum Need {
     Nothing,
     /// Look and listen.
     Look,
-    /// Send sound.
+    /// Send sound, or say whether a machine runs.
     Push,
     /// Have sound scored.
     Score,
@@ -85,8 +85,10 @@ pub const NEEDS: &[(&str, &str, Need)] = &[
     ("POST", "/api/v1/machines/{machine}/out-of-service", Need::Operate),
     ("POST", "/api/v1/machines/{machine}/in-service", Need::Operate),
     ("POST", "/api/v1/machines/{machine}/accept-drift", Need::Operate),
+    ("PUT", "/api/v1/machines/{machine}/operating-state", Need::Push),
     ("POST", "/api/v1/machines/{machine}/feedback", Need::Operate),
     ("GET", "/api/v1/feedback", Need::Look),
+    ("GET", "/api/v1/waiting", Need::Look),
     ("GET", "/api/v1/machines/{machine}/waiting", Need::Look),
     ("POST", "/api/v1/machines/{machine}/waiting/accept", Need::Operate),
     ("POST", "/api/v1/machines/{machine}/waiting/reject", Need::Operate),

@@ -24,6 +24,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
         .routes(routes!(out_of_service))
         .routes(routes!(in_service))
         .routes(routes!(accept_drift))
+        .routes(routes!(operating_state))
 }
 
 /// What was done.
@@ -189,4 +190,39 @@ async fn accept_drift(
     Json(Empty {}): Json<Empty>,
 ) -> Result<Json<Done>> {
     command(&app, machine, Command::AcceptDrift { who: principal.name() }).await
+}
+
+/// What another system knows of a machine.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+struct OperatingState {
+    /// `on`, `off`, or one of the states that the configuration has models for.
+    #[schema(max_length = 64)]
+    state: String,
+}
+
+/// Says which state a machine is in, as a topic of the broker does: while it is `off` it is not judged, and a state with
+/// a model of its own is judged by that. It holds until something else is said, also over a restart.
+#[utoipa::path(put, path = "/machines/{machine}/operating-state", tag = "machines",
+    params(("machine" = String, Path)), request_body = OperatingState, responses(
+    (status = 200, body = Done),
+    (status = 404, body = Problem, content_type = "application/problem+json"),
+    (status = 422, body = Problem, content_type = "application/problem+json"),
+))]
+async fn operating_state(
+    State(app): State<App>,
+    Path(machine): Path<String>,
+    Json(OperatingState { state }): Json<OperatingState>,
+) -> Result<Json<Done>> {
+    let spec = app.machine(&machine)?;
+    let known: Vec<&str> =
+        ["on", "off"].into_iter().chain(spec.states.keys().map(String::as_str)).collect();
+    if !known.contains(&state.as_str()) {
+        let shown: String = state.chars().take(64).collect();
+        let text = format!("state = {shown:?}: one of {}", known.join(", "));
+        return Err(Problem::invalid("state", text));
+    }
+    let text = format!("{machine} is {state}");
+    command(&app, machine, Command::Tag { state }).await?;
+    Ok(Json(Done { text }))
 }

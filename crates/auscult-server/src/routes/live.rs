@@ -20,7 +20,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
-use super::stream::{Leave, QUIET, answer};
+use super::stream::{Leave, answer};
 use crate::{
     access::Principal,
     error::{Problem, Result},
@@ -95,11 +95,7 @@ struct Listening {
 impl Listening {
     async fn next(mut self) -> Option<(Result<Bytes, Infallible>, Self)> {
         loop {
-            let heard = tokio::time::timeout(QUIET, self.listener.next()).await;
-            if !self.leave.is_given() {
-                return None;
-            }
-            match heard {
+            match self.leave.wait(self.listener.next()).await? {
                 Ok(Some(sound)) => {
                     if let Some(bytes) = self.hear(&sound) {
                         return Some((Ok(bytes), self));

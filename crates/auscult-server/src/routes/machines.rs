@@ -2,8 +2,8 @@
 
 use auscult::alarm::AlarmSettings;
 use auscult_monitor::{
-    site::{Keep, MachineSpec},
-    watch::RulesRecord,
+    history::Standing,
+    site::{Added, Keep, MachineSpec},
 };
 use axum::{
     extract::State,
@@ -119,10 +119,12 @@ pub(super) struct MachineDetail {
     what_to_do: String,
     /// How sure its state is.
     how_sure: String,
-    /// Scores above which clips count.
+    /// The line of its trend, and what it takes above it.
     lines: Lines,
     /// What the drift flag means, while it is up.
     drift_text: Option<String>,
+    /// What another system says of it: `on`, `off`, or one of its states; `null` if none has said anything.
+    operating_state: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -141,6 +143,8 @@ struct SpecView {
     alarms: Option<String>,
     /// Length of its clips.
     clip_seconds: f64,
+    /// Whether it was added here, and can be taken away here.
+    removable: bool,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -151,11 +155,15 @@ struct PromiseView {
     holds: Option<bool>,
 }
 
-/// A clip above `alert` is anomalous; an alarm takes several above `alarm`, as the rule says.
-#[derive(Debug, Serialize, ToSchema)]
+/// Alert and alarm share one line: they differ in how many clips are above it.
+#[derive(Debug, Default, Serialize, ToSchema)]
 struct Lines {
-    alert: Option<f64>,
-    alarm: Option<f64>,
+    /// A clip with a higher score is anomalous; `null` while nothing is judged.
+    clip: Option<f64>,
+    /// What makes an alert, in words; `null` if the first anomalous clip is an alarm already.
+    alert: Option<String>,
+    /// What makes an alarm, in words.
+    alarm: Option<String>,
 }
 
 /// One machine.
@@ -169,13 +177,15 @@ async fn show(State(app): State<App>, Path(name): Path<String>) -> Result<Json<M
 
 pub(super) async fn detail(app: &App, name: &str) -> Result<MachineDetail> {
     let spec = app.machine(name)?;
-    let (status, rules) = app
-        .read_machine(name, |history, id| {
-            let standing = history.standing(id)?;
-            Ok((standing.map(|standing| standing.status), history.last_rules(id)?))
+    let (folder, wanted) = (app.monitor().settings().data.root().to_owned(), name.to_owned());
+    let (standing, rules, removable) = app
+        .read_machine(name, move |history, id| {
+            let added = Added::read(&folder).map_err(auscult_monitor::Error::from)?;
+            Ok((history.standing(id)?, history.last_rules(id)?, added.has(&wanted)))
         })
         .await?;
-    let status = status.ok_or_else(|| Problem::no_machine(name))?;
+    let Standing { status, memory } = standing.ok_or_else(|| Problem::no_machine(name))?;
+    let rule = rules.map(|rules| rules.alarm);
     let model = app.model_of(name).await?;
     let (text, holds) = if let Some((machine, _)) = &model {
         words::promise(machine, &status)
@@ -183,20 +193,24 @@ pub(super) async fn detail(app: &App, name: &str) -> Result<MachineDetail> {
         let missing = status.learning.as_ref().map(|learning| learning.text.clone());
         (missing.unwrap_or_else(|| "Nothing is promised: there is no model.".to_owned()), None)
     };
-    let threshold = status.model.as_ref().and_then(|model| model.threshold);
+    let clip = status.model.as_ref().and_then(|model| model.threshold);
+    let lines = clip.zip(rule).map(|(clip, rule)| {
+        let (alert, alarm) = words::rule(&rule);
+        Lines { clip: Some(clip), alert, alarm: Some(alarm) }
+    });
     Ok(MachineDetail {
-        spec: view(&spec, rules),
+        spec: view(&spec, rule, removable),
         promise: PromiseView { text, holds },
         what_to_do: words::what_to_do(&status),
         how_sure: words::how_sure(&status),
-        lines: Lines { alert: threshold, alarm: threshold },
+        lines: lines.unwrap_or_default(),
         drift_text: words::drift_text(&status),
+        operating_state: memory.tag,
         severe: Severe::of(status),
     })
 }
 
-fn view(spec: &MachineSpec, rules: Option<RulesRecord>) -> SpecView {
-    let rule = |AlarmSettings { raise, window, .. }: AlarmSettings| format!("{raise} of {window}");
+fn view(spec: &MachineSpec, rule: Option<AlarmSettings>, removable: bool) -> SpecView {
     SpecView {
         source: spec.source.to_string(),
         channel: spec.channel,
@@ -206,8 +220,9 @@ fn view(spec: &MachineSpec, rules: Option<RulesRecord>) -> SpecView {
             Keep::Alarms => "alarms",
             Keep::All => "all",
         },
-        rule: rules.map(|rules| rule(rules.alarm)),
+        rule: rule.map(|rule| format!("{} of {}", rule.raise, rule.window)),
         alarms: spec.budget.map(|budget| budget.to_string()),
         clip_seconds: spec.clip_seconds,
+        removable,
     }
 }

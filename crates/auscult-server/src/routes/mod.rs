@@ -29,6 +29,7 @@ use utoipa::{
 };
 use utoipa_axum::router::OpenApiRouter;
 
+pub use self::sources::take_sound;
 use crate::{pages, state::App};
 
 /// What the description says of everything.

@@ -3,7 +3,8 @@
 use auscult_monitor::{
     clock::utc,
     control::Ask,
-    history::ModelRow,
+    data::DataFolder,
+    history::{History, ModelRow, WaitingClip},
     watch::{Change, Request},
 };
 use axum::{Extension, extract::State};
@@ -22,6 +23,7 @@ use crate::{
 
 pub(super) fn routes() -> OpenApiRouter<App> {
     OpenApiRouter::new()
+        .routes(routes!(all_waiting))
         .routes(routes!(waiting))
         .routes(routes!(accept))
         .routes(routes!(reject))
@@ -35,12 +37,51 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// A clip that asks whether it is normal.
 #[derive(Debug, Serialize, ToSchema)]
 struct WaitingView {
+    machine: String,
     /// The clip.
     step: u64,
     /// When its sound began.
     time: String,
     /// Why it waits.
     reason: String,
+    /// Whether its sound is on disk.
+    has_sound: bool,
+}
+
+/// What waits of one machine.
+fn waiting_of(
+    history: &History,
+    data: &DataFolder,
+    id: i64,
+    machine: &str,
+) -> Result<Vec<WaitingView>> {
+    let view = |clip: WaitingClip| WaitingView {
+        machine: machine.to_owned(),
+        step: clip.step,
+        time: utc(clip.time),
+        reason: clip.reason,
+        has_sound: data.file(&clip.sound).is_file(),
+    };
+    Ok(history.waiting_clips(id)?.into_iter().map(view).collect())
+}
+
+/// The clips of all machines that wait for a decision, by machine, the oldest first.
+#[utoipa::path(get, path = "/waiting", tag = "models", responses((status = 200, body = Page<WaitingView>)))]
+async fn all_waiting(State(app): State<App>) -> Result<Json<Page<WaitingView>>> {
+    let (site, data) = (app.monitor().site(), app.monitor().settings().data.clone());
+    let items = app
+        .readers
+        .read(move |history| {
+            let mut items = Vec::new();
+            for (id, machine) in history.machines()? {
+                if site.machine(&machine).is_some() {
+                    items.extend(waiting_of(history, &data, id, &machine)?);
+                }
+            }
+            Ok(items)
+        })
+        .await?;
+    Ok(Json(Page { items, next: None }))
 }
 
 /// The clips of a machine that wait for a decision, the oldest first.
@@ -53,13 +94,10 @@ async fn waiting(
     State(app): State<App>,
     Path(machine): Path<String>,
 ) -> Result<Json<Page<WaitingView>>> {
-    let clips = app.read_machine(&machine, |history, id| Ok(history.waiting_clips(id)?)).await?;
-    let view = |clip: auscult_monitor::history::WaitingClip| WaitingView {
-        step: clip.step,
-        time: utc(clip.time),
-        reason: clip.reason,
-    };
-    Ok(Json(Page { items: clips.into_iter().map(view).collect(), next: None }))
+    let (data, name) = (app.monitor().settings().data.clone(), machine.clone());
+    let read = move |history: &History, id| waiting_of(history, &data, id, &name);
+    let items = app.read_machine(&machine, read).await?;
+    Ok(Json(Page { items, next: None }))
 }
 
 /// Which clips; all that wait without any.

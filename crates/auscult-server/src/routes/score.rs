@@ -14,6 +14,7 @@ use utoipa_axum::{router::OpenApiRouter, routes};
 use crate::{
     error::{Problem, Result},
     extract::{Json, Path},
+    sound::is_longer,
     state::App,
     upload::Upload,
 };
@@ -87,30 +88,27 @@ fn listen(machine: &Machine, upload: &Upload, cancel: &Cancel) -> Result<Scores>
             format!("this is not sound that can be scored: {}", upload.named(error)),
         )
     };
+    // Before any of it is scored: a small body can hold days of sound.
+    if is_longer(upload.path(), MOST_SECONDS, cancel).map_err(|error| not_sound(&error))? {
+        return Err(Problem::new(
+            axum::http::StatusCode::PAYLOAD_TOO_LARGE,
+            format!(
+                "the sound is longer than {MOST_SECONDS} s, which is the most; send it in parts"
+            ),
+        ));
+    }
     let control = Control::new(cancel.clone(), Arc::new(|_: Event<'_>| ControlFlow::Continue(())));
     let listen = Listen { control, ..Listen::default() };
     let sources = Sources::of([upload.path()]).map_err(|error| not_sound(&error))?;
     let mut listening = machine.listen_with(sources, &listen).map_err(|error| not_sound(&error))?;
-    let (mut clips, mut seconds, mut problem) = (Vec::new(), 0.0, None);
+    let (mut clips, mut problem) = (Vec::new(), None);
     for clip in listening.by_ref() {
         match clip {
-            Ok(record) => {
-                seconds += record.seconds;
-                clips.push(of_body(record, upload));
-            }
+            Ok(record) => clips.push(of_body(record, upload)),
             Err(Error::Cancelled) => {
                 return Err(Problem::unavailable("the work was stopped; try again"));
             }
             Err(error) => problem = Some(not_sound(&error)),
-        }
-        if seconds > MOST_SECONDS {
-            cancel.cancel();
-            return Err(Problem::new(
-                axum::http::StatusCode::PAYLOAD_TOO_LARGE,
-                format!(
-                    "the sound is longer than {MOST_SECONDS} s, which is the most; send it in parts"
-                ),
-            ));
         }
     }
     if let (true, Some(problem)) = (clips.is_empty(), problem) {

@@ -1,5 +1,6 @@
 //! Logging in and out.
 
+use auscult_monitor::{clock::utc, sources::Plant};
 use axum::{
     Extension,
     extract::State,
@@ -38,6 +39,10 @@ struct SessionState {
     version: &'static str,
     /// Whether the machines are synthetic.
     demo: bool,
+    /// What time it is in the plant.
+    now: String,
+    /// How much faster than the world's the clock of the plant runs; 1 unless the machines are synthetic.
+    clock_speed: f64,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -76,6 +81,8 @@ async fn show(
         site: app.monitor().site().name.clone(),
         version: env!("CARGO_PKG_VERSION"),
         demo: app.settings.is_demo,
+        now: utc(app.now()),
+        clock_speed: if app.settings.is_demo { Plant::SPEED } else { 1.0 },
     })
 }
 
@@ -139,7 +146,7 @@ async fn end(
     Extension(origin): Extension<Origin>,
 ) -> Result<Response> {
     if let Principal::User(session) = principal {
-        app.with_store(move |store| store.end_session(session.digest)).await?;
+        app.change_people(move |store| store.end_session(session.digest)).await?;
     }
     Ok(with_cookie("", 0, origin.is_secure))
 }

@@ -4,6 +4,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
 use auscult_monitor::{
     clock::utc,
+    data::DataFolder,
     history::History,
     site::{MachineSpec, SourceSpec},
     watch,
@@ -180,6 +181,18 @@ async fn push(
     app.with_store(move |store| store.note_push(&name, sequence, gap)).await?;
     let taken = Taken { sequence, next: sequence + 1, repeated: false, gap };
     Ok((StatusCode::ACCEPTED, Json(taken)))
+}
+
+/// Takes sound as that of a request is taken; gives how many samples of its first channel were read. For fuzzing: nothing
+/// else is done with them.
+///
+/// # Errors
+///
+/// The problem that the request would be answered with.
+#[doc(hidden)]
+pub fn take_sound(folder: &std::path::Path, kind: &str, body: &[u8]) -> Result<usize> {
+    let upload = Upload::of_bytes(&DataFolder::new(folder.to_owned()), kind, body)?;
+    Ok(decode(&upload, 0)?.samples.len())
 }
 
 fn sequence_of(headers: &HeaderMap) -> Result<i64> {

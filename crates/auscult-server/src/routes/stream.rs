@@ -3,6 +3,7 @@
 use std::{
     collections::{HashSet, VecDeque},
     convert::Infallible,
+    pin::pin,
     sync::Arc,
     time::{Duration, Instant},
 };
@@ -17,7 +18,10 @@ use axum::{
 };
 use futures_util::{StreamExt as _, stream};
 use serde::Deserialize;
-use tokio::sync::{OwnedSemaphorePermit, broadcast};
+use tokio::{
+    sync::{OwnedSemaphorePermit, broadcast, watch},
+    time::error::Elapsed,
+};
 use utoipa::IntoParams;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -46,7 +50,7 @@ struct Resume {
 const MOST_MISSED: usize = 1_000;
 
 /// Something is sent at least this often, so that both sides notice when the other is gone.
-pub(super) const QUIET: Duration = Duration::from_secs(15);
+const QUIET: Duration = Duration::from_secs(15);
 
 /// Everything that happens from now on, or since the event that was received last: `event: event` with an event as
 /// data, `event: status` with where a machine stands.
@@ -108,8 +112,9 @@ pub(super) fn answer(body: Body) -> Response {
     ([kind, cache, direct], body).into_response()
 }
 
-/// Whether somebody may go on looking, asked every few seconds.
+/// Whether somebody may go on looking: asked every few seconds, and when users, tokens or sessions change.
 pub(super) struct Leave {
+    people: watch::Receiver<()>,
     app: App,
     principal: Principal,
     asked: Instant,
@@ -117,15 +122,31 @@ pub(super) struct Leave {
 
 impl Leave {
     pub(super) fn new(app: App, principal: Principal) -> Self {
-        Self { app, principal, asked: Instant::now() }
+        Self { people: app.people(), app, principal, asked: Instant::now() }
     }
 
-    pub(super) fn is_given(&mut self) -> bool {
-        if self.asked.elapsed() < QUIET {
-            return true;
+    /// Waits for news, but not for long; `None` as soon as they may not look any more.
+    pub(super) async fn wait<T>(
+        &mut self,
+        news: impl Future<Output = T>,
+    ) -> Option<Result<T, Elapsed>> {
+        let mut told = pin!(tokio::time::timeout(QUIET, news));
+        loop {
+            let told = tokio::select! {
+                told = &mut told => Some(told),
+                // It lives as long as the service.
+                _ = self.people.changed() => None,
+            };
+            if told.is_none() || self.asked.elapsed() >= QUIET {
+                self.asked = Instant::now();
+                if !self.app.still_may_look(&self.principal) {
+                    return None;
+                }
+            }
+            if told.is_some() {
+                return told;
+            }
         }
-        self.asked = Instant::now();
-        self.app.still_may_look(&self.principal)
     }
 }
 
@@ -145,11 +166,7 @@ impl Looking {
             return Some((Ok(bytes), self));
         }
         loop {
-            let told = tokio::time::timeout(QUIET, self.frames.recv()).await;
-            if !self.leave.is_given() {
-                return None;
-            }
-            match told {
+            match self.leave.wait(self.frames.recv()).await? {
                 Ok(Ok(Frame { event: Some(id), .. })) if self.sent.remove(&id) => {}
                 Ok(Ok(frame)) => return Some((Ok(frame.bytes), self)),
                 // Too slow: the client comes again, and gets what it missed.

@@ -61,7 +61,7 @@ async fn add_user(
             "the first user must be an administrator, or nobody could add others",
         ));
     }
-    app.with_store(move |store| store.add_user(&new.name, new.role, &new.password)).await?;
+    app.change_people(move |store| store.add_user(&new.name, new.role, &new.password)).await?;
     Ok((StatusCode::CREATED, Json(user)))
 }
 
@@ -88,7 +88,7 @@ async fn change_user(
     Path(name): Path<String>,
     Json(change): Json<UserChange>,
 ) -> Result<StatusCode> {
-    app.with_store(move |store| {
+    app.change_people(move |store| {
         if let Some(role) = change.role {
             store.set_role(&name, role)?;
         }
@@ -108,7 +108,7 @@ async fn change_user(
     (status = 409, body = Problem, content_type = "application/problem+json"),
 ))]
 async fn remove_user(State(app): State<App>, Path(name): Path<String>) -> Result<StatusCode> {
-    app.with_store(move |store| store.remove_user(&name)).await?;
+    app.change_people(move |store| store.remove_user(&name)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -193,7 +193,7 @@ async fn add_token(
     (status = 404, body = Problem, content_type = "application/problem+json"),
 ))]
 async fn revoke_token(State(app): State<App>, Path(name): Path<String>) -> Result<StatusCode> {
-    app.with_store(move |store| store.revoke_token(&name)).await?;
+    app.change_people(move |store| store.revoke_token(&name)).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 

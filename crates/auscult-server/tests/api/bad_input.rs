@@ -297,3 +297,78 @@ async fn damaged_sound_is_taken_or_refused_and_never_a_failure() {
     assert_eq!(local.get("/readyz").await.status, 200);
     service.stop().await;
 }
+
+/// Hours of silence as FLAC, a dozen bytes for every 32,768 samples; how long it is stands nowhere in it.
+fn packed_hours(hours: u64) -> Vec<u8> {
+    const RATE: u64 = 4_000;
+    const BLOCK: u64 = 32_768;
+    let block = (BLOCK as u16).to_be_bytes();
+    let mut flac = b"fLaC\x80\0\0\x22".to_vec();
+    flac.extend([block, block].concat());
+    flac.extend([0; 6]);
+    // 20 bits of the rate, 3 of the channels less one, 5 of the bits less one, 36 of a length that is not known.
+    flac.extend(((RATE << 44) | (15 << 36)).to_be_bytes());
+    flac.extend([0; 16]);
+    for number in 0..hours * 3_600 * RATE / BLOCK {
+        let mut frame = vec![0xff, 0xf8, 0xf0, 0x08];
+        // Counted as letters of UTF-8 are.
+        let letter = char::from_u32(number as u32).unwrap();
+        frame.extend(letter.encode_utf8(&mut [0; 4]).bytes());
+        frame.push(checksum(&frame, 8, 0x07) as u8);
+        // One constant for all samples.
+        frame.extend([0, 0, 0]);
+        let sum = checksum(&frame, 16, 0x8005);
+        flac.extend(frame);
+        flac.extend((sum as u16).to_be_bytes());
+    }
+    flac
+}
+
+/// The remainder of a division of polynomials, as FLAC has it.
+fn checksum(bytes: &[u8], bits: u32, polynomial: u32) -> u32 {
+    let mut sum = 0;
+    for byte in bytes {
+        sum ^= u32::from(*byte) << (bits - 8);
+        for _ in 0..8 {
+            sum = if sum >> (bits - 1) & 1 == 1 { (sum << 1) ^ polynomial } else { sum << 1 };
+        }
+    }
+    sum & ((1 << bits) - 1)
+}
+
+/// The most memory that this process ever took, where the system says so.
+fn most_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    Some(1024 * line.trim().trim_end_matches(" kB").parse::<u64>().ok()?)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn sound_that_unpacks_to_hours_is_refused_soon_and_in_little_memory() {
+    let service = Service::start().await;
+    let local = service.client();
+    service.learn(&local).await;
+    // Something that can be read, so that it is the length which is refused.
+    let short = packed_hours(1)[..42 + 20 * 11].to_vec();
+    let answer = local.send_bytes("/api/v1/machines/pump-7/score", "audio/flac", &short).await;
+    assert_eq!(answer.status, 200, "{}", answer.text());
+    let body = packed_hours(100);
+    assert!(body.len() < 2_000_000, "{} bytes", body.len());
+    let before = most_memory();
+    let began = std::time::Instant::now();
+    let score = local.send_bytes("/api/v1/machines/pump-7/score", "audio/flac", &body).await;
+    score.is_problem(413);
+    let numbered = local.with("x-auscult-sequence", "9000");
+    let pushed = numbered.send_bytes("/api/v1/sources/pump-7/audio", "audio/flac", &body).await;
+    pushed.is_problem(413);
+    for answer in [score, pushed] {
+        assert!(answer.text().contains("longer than"), "{}", answer.text());
+    }
+    assert!(began.elapsed().as_secs() < 60, "{:?}", began.elapsed());
+    if let (Some(before), Some(after)) = (before, most_memory()) {
+        let grown = (after - before) >> 20;
+        assert!(grown < 200, "{grown} MiB for sound that takes 5 GiB");
+    }
+    assert_eq!(local.get("/readyz").await.status, 200);
+    service.stop().await;
+}

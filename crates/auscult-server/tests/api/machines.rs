@@ -92,7 +92,9 @@ async fn machines_are_added_kept_over_a_restart_and_taken_away() {
     assert_eq!(answer.status, 201, "{}", answer.text());
     assert_eq!(answer.headers[header::LOCATION], "/api/v1/machines/valve-1");
     assert_eq!(answer.json()["spec"]["keep"], "all");
-    assert_eq!(answer.json()["lines"], json!({"alert": null, "alarm": null}));
+    assert_eq!(answer.json()["lines"], json!({"clip": null, "alert": null, "alarm": null}));
+    assert_eq!(answer.json()["spec"]["removable"], true);
+    assert_eq!(local.get("/api/v1/machines/pump-7").await.json()["spec"]["removable"], false);
     local.post("/api/v1/machines", &new).await.is_problem(409);
     // It takes sound at once.
     let pushed = service.push(&local, "valve-1", 1, &wav(1, 0, 2.0)).await;

@@ -139,6 +139,8 @@ async fn a_machine_is_learnt_scored_explained_and_taught() {
     );
     let waiting = local.get("/api/v1/machines/pump-7/waiting").await.json();
     assert_eq!(waiting["items"][0]["step"], step);
+    assert_eq!(waiting["items"][0]["has_sound"], true);
+    assert_eq!(local.get("/api/v1/waiting").await.json(), waiting, "one list for all machines");
     let accept = "/api/v1/machines/pump-7/waiting/accept";
     let look = local.post(accept, &json!({"steps": [step], "preview": true})).await.json();
     assert_eq!((&look["done"], &look["references_after"]), (&json!(false), &json!(25)));
@@ -181,5 +183,35 @@ async fn a_machine_is_learnt_scored_explained_and_taught() {
     }
     let metrics = local.get("/metrics").await.text();
     assert!(metrics.contains("auscult_score{machine=\"pump-7\"}"), "{metrics}");
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn another_system_says_whether_a_machine_runs() {
+    let service = Service::start().await;
+    let local = service.client();
+    let next = service.learn(&local).await;
+    let path = "/api/v1/machines/pump-7/operating-state";
+    let set = |state: &'static str| {
+        let local = local.clone();
+        async move { local.call(Method::PUT, path, &json!({ "state": state })).await }
+    };
+    assert_eq!(local.get("/api/v1/machines/pump-7").await.json()["operating_state"], json!(null));
+    set("banana").await.is_problem(422);
+    let answer = set("off").await;
+    assert_eq!((answer.status, answer.json()), (200, json!({"text": "pump-7 is off"})));
+    assert_eq!(service.push(&local, "pump-7", next, &wav(1, 99, 1.0)).await.status, 202);
+    let machine = "/api/v1/machines/pump-7";
+    let off = service.wait(&local, machine, |it| it["state"] == "not-running").await;
+    assert_eq!(off["operating_state"], "off");
+    // Said once, it holds over a restart.
+    let service = Service::with(crate::support::SITE, service.stop().await).await;
+    let local = service.client();
+    assert_eq!(local.get(machine).await.json()["operating_state"], "off");
+    let on = service.program(&[auscult_server::access::Scope::Push]);
+    let on = on.call(Method::PUT, path, &json!({"state": "on"})).await;
+    assert_eq!(on.status, 200, "{}", on.text());
+    assert_eq!(service.push(&local, "pump-7", next + 1, &wav(1, 98, 1.0)).await.status, 202);
+    service.wait(&local, machine, |it| it["state"] != "not-running").await;
     service.stop().await;
 }

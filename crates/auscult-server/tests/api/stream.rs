@@ -1,5 +1,6 @@
 use std::time::Duration;
 
+use auscult_server::access::Scope;
 use axum::{
     body::{Body, BodyDataStream},
     http::Method,
@@ -35,6 +36,13 @@ impl Reading {
         let waited = tokio::time::timeout(Duration::from_secs(20), found).await;
         assert!(waited.is_ok(), "{wanted} never came: {}", self.text);
         std::mem::take(&mut self.text)
+    }
+
+    /// Reads to the end, which must come well before streams are looked at anyway.
+    async fn ends(mut self, whose: &str) {
+        let end = async { while self.body.next().await.is_some() {} };
+        let waited = tokio::time::timeout(Duration::from_secs(8), end).await;
+        assert!(waited.is_ok(), "the stream of {whose} goes on");
     }
 }
 
@@ -100,5 +108,46 @@ async fn a_microphone_is_seen_live() {
     let (edges, levels) = (&level["hertz"], &level["spectrum"]);
     assert_eq!(edges.as_array().unwrap().len(), levels.as_array().unwrap().len() + 1);
     assert_eq!(level["clipped"], false);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn streams_end_with_the_session() {
+    let service = Service::with_users().await;
+    let (anna, otto, vera) =
+        (service.login("anna").await, service.login("otto").await, service.login("vera").await);
+    let program = service.program(&[Scope::Read]);
+    let path = "/api/v1/stream";
+    let mut of_anna = Reading::open(&anna, path).await;
+    let of_otto = Reading::open(&otto, path).await;
+    let otto_listens = Reading::open(&otto, "/api/v1/machines/pump-7/live").await;
+    let of_vera = Reading::open(&vera, path).await;
+    let of_program = Reading::open(&program, path).await;
+
+    let out = otto.call(Method::DELETE, "/api/v1/session", &json!({})).await;
+    assert_eq!(out.status, 204, "{}", out.text());
+    of_otto.ends("somebody who logged out").await;
+    otto_listens.ends("somebody who logged out and listened in").await;
+    let removed = anna.call(Method::DELETE, "/api/v1/users/vera", &json!({})).await;
+    assert_eq!(removed.status, 204, "{}", removed.text());
+    of_vera.ends("a user who was removed").await;
+    let revoked = anna.call(Method::DELETE, "/api/v1/tokens/token-0", &json!({})).await;
+    assert_eq!(revoked.status, 204, "{}", revoked.text());
+    of_program.ends("a token that was revoked").await;
+
+    // A session that has become too old ends when it is looked at next.
+    let again = service.login("otto").await;
+    let of_otto = Reading::open(&again, path).await;
+    let database = service.folder.path().join("data/access.db");
+    let database = rusqlite::Connection::open(database).unwrap();
+    database.execute("UPDATE sessions SET created = 0 WHERE user = 'otto'", []).unwrap();
+    let changed = json!({"role": "viewer"});
+    let changed = anna.call(Method::PATCH, "/api/v1/users/otto", &changed).await;
+    assert_eq!(changed.status, 204, "{}", changed.text());
+    of_otto.ends("a session that is too old").await;
+
+    let body = json!({"minutes": 9, "reason": "still here"});
+    assert_eq!(anna.post("/api/v1/machines/pump-7/shelve", &body).await.status, 200);
+    of_anna.until("still here").await;
     service.stop().await;
 }
