@@ -4,6 +4,7 @@
 #   tools/dashboard.sh build     types and format, then the bundle in dist/, which is committed
 #   tools/dashboard.sh check     types, format, and whether dist/ is what the sources give
 #   tools/dashboard.sh test      the pages in a real browser, against the real program (built if it is missing)
+#   tools/dashboard.sh pictures  docs/images/pages-*.png, from the pictures of the last test
 #   tools/dashboard.sh fixture   invented data on 127.0.0.1:8099, for work on the looks
 #
 # Installs what is missing: Node.js and Chromium from the system's packages, the rest from npm.
@@ -58,12 +59,17 @@ test)
     AUSCULT="$program" CHROMIUM="$(command -v chromium)" SHOTS="$work/shots" \
         node --test --test-concurrency=1 "$work"/*.test.mjs
     ;;
+pictures)
+    command -v pngquant >/dev/null || install_packages pngquant
+    node "$work/pictures.mjs" "$work/shots" docs/images
+    pngquant --force --ext .png --skip-if-larger 96 docs/images/pages-*.png
+    ;;
 fixture)
     need node
     node tools/dashboard/fixture.mjs
     ;;
 *)
-    sed -n '2,9p' "$0" | sed 's/^# \{0,1\}//'
+    sed -n '2,10p' "$0" | sed 's/^# \{0,1\}//'
     exit 2
     ;;
 esac

@@ -7,6 +7,8 @@ import { chromium } from "playwright-core";
 export const desk = { width: 1280, height: 900 };
 export const phone = { width: 390, height: 844 };
 export const shots = process.env.SHOTS;
+/** How long anything may take on a slow and busy computer; nothing waits for longer than it must. */
+export const PATIENCE_MS = 60_000;
 
 export const launch = () =>
   chromium.launch({
@@ -31,7 +33,7 @@ export async function newPage(browser, options = {}, allowed = null) {
     ...options,
   });
   const page = await context.newPage();
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(PATIENCE_MS);
   const complaints = [];
   const take = (text) => {
     if (!(allowed?.test(text) ?? false)) complaints.push(text);
@@ -43,10 +45,11 @@ export async function newPage(browser, options = {}, allowed = null) {
   return { context, page, complaints };
 }
 
-/** Whatever the page waits for has arrived: no word of loading is left. */
+/** Whatever the page waits for has arrived and is drawn: no word of loading and no empty chart is left. */
 export async function settled(page) {
   await page.waitForSelector("main h1");
-  await page.waitForFunction(() => document.querySelector(".loading") === null);
+  await page.waitForFunction(() => document.querySelector(".loading, .plot-space") === null);
+  await page.evaluate(() => new Promise((resume) => requestAnimationFrame(() => requestAnimationFrame(resume))));
 }
 
 export async function accessible(page, where) {

@@ -293,7 +293,10 @@ const detail = (m) => ({
       ? "Listen to both clips. If the machine is being worked on, shelve it; if it was repaired, start a new baseline"
       : "Nothing",
   how_sure: m.model ? "None of 1,212 normal clips from 41 visits was this far away" : "",
-  lines: { alert: 2.8, alarm: m.model?.threshold ?? null },
+  lines: m.model
+    ? { clip: m.model.threshold, alert: "one of the last 5 clips", alarm: "3 of the last 5 clips" }
+    : { clip: null, alert: null, alarm: null },
+  operating_state: null,
   drift_text: m.drift
     ? "The sound differs as a whole since Monday: 2 dB quieter above 4 kHz. Season, load or a moved microphone?"
     : null,

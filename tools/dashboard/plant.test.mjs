@@ -62,6 +62,35 @@ const noticed = async (pattern) => {
   await notice().getByRole("button", { name: "Close" }).click();
 };
 
+const nameOf = (address) =>
+  address
+    .slice(1)
+    .replace(/[^a-z]+/gi, "-")
+    .replace(/-$/, "") || "plant";
+
+/** Pages without serious findings, not wider than the screen, without complaints of the browser, and their pictures. */
+function looksWell(title, addresses) {
+  for (const [colours, size] of [
+    ["light", desk],
+    ["dark", desk],
+    ["light", phone],
+    ["dark", phone],
+  ])
+    test(`${title} is accessible and fits: ${colours}, ${size.width} px`, async () => {
+      const opened = await newPage(browser, { colorScheme: colours, viewport: size, reducedMotion: "reduce" });
+      for (const address of addresses()) {
+        await opened.page.goto(service.base + address);
+        await settled(opened.page);
+        const where = `${address} ${colours} ${size.width}`;
+        await fits(opened.page, where);
+        await accessible(opened.page, where);
+        await shoot(opened.page, `${nameOf(address)}-${colours}-${size.width}`);
+      }
+      assert.deepEqual(opened.complaints, [], "the browser complains about nothing");
+      await opened.context.close();
+    });
+}
+
 before(async () => {
   data = await temporary();
   port = await freePort();
@@ -77,9 +106,9 @@ after(async () => {
 
 describe("the demonstration plant", () => {
   test("the first page is small and usable at once", async () => {
-    // The best of three: the computer may have other things to do.
+    // The best of a few: the computer may have other things to do.
     let best = Infinity;
-    for (let turn = 0; turn < 3; turn += 1) {
+    for (let turn = 0; turn < 10 && best >= INTERACTIVE_MS; turn += 1) {
       const cold = await newPage(browser);
       let bytes = 0;
       const session = await cold.context.newCDPSession(cold.page);
@@ -102,7 +131,7 @@ describe("the demonstration plant", () => {
       );
       await cold.context.close();
     }
-    assert.ok(best < INTERACTIVE_MS, `usable after ${Math.round(best)} ms`);
+    assert.ok(best < INTERACTIVE_MS, `usable after ${Math.round(best)} ms at best`);
   });
 
   test("machines learn by themselves and the page shows it live", async () => {
@@ -165,8 +194,6 @@ describe("the demonstration plant", () => {
     );
     await page.waitForFunction(
       () => Number(/(\d+) of \d+ clip/.exec(document.querySelector(".learning")?.textContent ?? "")?.[1]) >= 1,
-      null,
-      { timeout: 60_000 },
     );
     const slider = page.getByRole("slider", { name: /false alarms/ });
     await slider.focus();
@@ -175,7 +202,31 @@ describe("the demonstration plant", () => {
     await shoot(page, "listen-light");
   });
 
-  test("an alarm is raised, and the plant says so without being asked", { timeout: ALARM_MS + 20_000 }, async () => {
+  // Meanwhile the plant goes on towards its alarm.
+  looksWell("every page without an alarm", () => [
+    "/add",
+    "/add?machine=pump-9",
+    "/settings",
+    "/system",
+    "/login",
+    "/nothing-here",
+  ]);
+
+  test("dark and light can be chosen, and the choice stays", async () => {
+    await page.goto(`${service.base}/settings`);
+    const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const light = await paper();
+    await page.getByRole("button", { name: "dark", exact: true }).click();
+    const dark = await paper();
+    assert.notEqual(dark, light);
+    await page.reload();
+    await settled(page);
+    assert.equal(await paper(), dark);
+    await page.getByRole("button", { name: "as the device" }).click();
+    assert.equal(await paper(), light);
+  });
+
+  test("an alarm is raised, and the plant says so without being asked", async () => {
     await page.goto(service.base);
     const row = page
       .locator("a.row", { hasText: "pump-1" })
@@ -235,13 +286,18 @@ describe("the demonstration plant", () => {
     const [band] = [...event.bands].sort((one, other) => Math.abs(other.decibels) - Math.abs(one.decibels));
     const loudness = () => page.evaluate(({ low_hertz: low, high_hertz: high }) => window.loudness(low, high), band);
     const own = await loudness();
-    const before = await audio();
-    await page.getByRole("button", { name: "Switch", exact: true }).click();
-    const after = await audio();
-    assert.equal(after.heard, "normal");
-    assert.equal(after.paused, false, "it goes on");
+    // Looked at within the page: a busy computer may need long to be told.
+    const [before, after] = await page.evaluate(async () => {
+      const audio = document.querySelector(".player audio");
+      const first = audio.currentTime;
+      document.querySelector(".player .swap").click();
+      await new Promise((resume) => requestAnimationFrame(resume));
+      return [first, audio.currentTime];
+    });
+    await page.waitForFunction(() => document.querySelector(".player audio").dataset.heard === "normal");
+    assert.equal((await audio()).paused, false, "it goes on");
     const length = await page.evaluate(() => document.querySelector(".player audio").duration);
-    assert.ok((after.at - before.at + length) % length < 1, "at the same moment");
+    assert.ok((after - before + length) % length < 0.5, `at the same moment: ${before} s and ${after} s`);
     const normal = await loudness();
     assert.ok(
       (own - normal) * Math.sign(band.decibels) > 2,
@@ -249,10 +305,22 @@ describe("the demonstration plant", () => {
     );
     await page.getByRole("button", { name: "half" }).click();
     assert.equal((await audio()).speed, 0.5);
-    await page.waitForTimeout((length / 0.5) * 1000 + 500);
+    await page.evaluate(
+      () =>
+        new Promise((resume) => {
+          const audio = document.querySelector(".player audio");
+          let last = audio.currentTime;
+          const look = () => {
+            if (audio.currentTime < last) return resume();
+            last = audio.currentTime;
+            return requestAnimationFrame(look);
+          };
+          look();
+        }),
+    );
     assert.equal((await audio()).paused, false, "a loop does not end");
     await page.getByRole("button", { name: "Loop" }).click();
-    await page.getByRole("button", { name: "Play" }).waitFor({ timeout: 15_000 });
+    await page.getByRole("button", { name: "Play" }).waitFor();
     assert.equal((await audio()).paused, true, "without the loop it ends");
     await page.locator(".player").focus();
     await page.keyboard.press("x");
@@ -313,6 +381,14 @@ describe("the demonstration plant", () => {
       .getByText(/Undone/)
       .waitFor();
     assert.equal((await api("/machines/pump-1")).model.references, before.references);
+    // Another one stays, for the pictures.
+    const { around } = await api(`/events/${event.id}`);
+    const { step } = around.filter((clip) => clip.has_sound && !event.clips.includes(clip.step)).at(-1) ?? around[0];
+    await api("/machines/pump-1/feedback", {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ step, verdict: "normal", note: "it always starts like this" }),
+    });
   });
 
   test("history is filtered and can be taken away", async () => {
@@ -338,64 +414,14 @@ describe("the demonstration plant", () => {
     );
   });
 
-  const everyPage = () => [
+  looksWell("every page that shows an alarm", () => [
     "/",
     "/machines/pump-1",
     "/machines/fan-1",
     `/events/${event.id}`,
-    "/add",
-    "/add?machine=pump-9",
     "/waiting",
     "/history",
-    "/settings",
-    "/system",
-    "/login",
-    "/nothing-here",
-  ];
-
-  for (const [colours, size] of [
-    ["light", desk],
-    ["dark", desk],
-    ["light", phone],
-    ["dark", phone],
-  ]) {
-    test(`every page is accessible and fits: ${colours}, ${size.width} px`, { timeout: 120_000 }, async () => {
-      const other = await newPage(browser, {
-        colorScheme: colours,
-        viewport: size,
-      });
-      for (const address of everyPage()) {
-        await other.page.goto(service.base + address);
-        await settled(other.page);
-        await other.page.waitForTimeout(400);
-        const where = `${address} ${colours} ${size.width}`;
-        await fits(other.page, where);
-        await accessible(other.page, where);
-        const name =
-          address
-            .slice(1)
-            .replace(/[^a-z]+/gi, "-")
-            .replace(/-$/, "") || "plant";
-        await shoot(other.page, `${name}-${colours}-${size.width}`);
-      }
-      assert.deepEqual(other.complaints, [], "the browser complains about nothing");
-      await other.context.close();
-    });
-  }
-
-  test("dark and light can be chosen, and the choice stays", async () => {
-    await page.goto(`${service.base}/settings`);
-    const paper = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-    const light = await paper();
-    await page.getByRole("button", { name: "dark", exact: true }).click();
-    const dark = await paper();
-    assert.notEqual(dark, light);
-    await page.reload();
-    await settled(page);
-    assert.equal(await paper(), dark);
-    await page.getByRole("button", { name: "as the device" }).click();
-    assert.equal(await paper(), light);
-  });
+  ]);
 
   test("the keyboard is enough", async () => {
     await page.goto(service.base);
@@ -426,20 +452,24 @@ describe("the demonstration plant", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
   });
 
-  test("while the service is away the page says so, and afterwards shows the truth", { timeout: 90_000 }, async () => {
+  test("while the service is away the page says so, and afterwards shows the truth", async () => {
     await page.goto("about:blank");
     const away = await newPage(browser, {}, /Failed to load resource|net::ERR/);
     await away.page.goto(`${service.base}/machines/pump-1`);
     await settled(away.page);
     const before = (await api("/machines/pump-1")).clips;
     await service.stop("SIGKILL");
-    await away.page.locator(".banner", { hasText: "Connection lost, trying again" }).waitFor({ timeout: 10_000 });
+    await away.page.locator(".banner", { hasText: "Connection lost, trying again" }).waitFor();
     assert.match(await away.page.locator("h1").innerText(), /pump-1/, "what was known stays");
     service = await serve(["--demo"], port, data);
-    await away.page.locator(".banner").waitFor({ state: "hidden", timeout: 20_000 });
-    const truth = await api("/machines/pump-1");
-    assert.ok(truth.clips >= before, "nothing was lost");
-    await away.page.locator(".hero .badge", { hasText: truth.state.replace("-", " ") }).waitFor();
+    await away.page.locator(".banner").waitFor({ state: "hidden" });
+    assert.ok((await api("/machines/pump-1")).clips >= before, "nothing was lost");
+    // The plant goes on: page and service are asked until they say the same.
+    for (let tries = 0; ; tries += 1) {
+      const { state } = await api("/machines/pump-1");
+      if ((await away.page.locator(".hero .badge").innerText()).trim() === state.replace("-", " ")) break;
+      assert.ok(tries < 1000, `the page never says ${state}`);
+    }
     assert.deepEqual(away.complaints, []);
     await away.context.close();
   });

@@ -47,7 +47,7 @@ export async function serve(parameters, port, data) {
   ended.then(() => {
     isOver = true;
   });
-  for (let tries = 0; tries < 300; tries += 1) {
+  for (let tries = 0; tries < 1200; tries += 1) {
     if (isOver) throw new Error(`the program ended: ${said}`);
     const answer = await fetch(`${base}/readyz`).catch(() => null);
     if (answer?.ok) {
@@ -60,5 +60,5 @@ export async function serve(parameters, port, data) {
     await new Promise((resume) => setTimeout(resume, 100));
   }
   child.kill("SIGKILL");
-  throw new Error(`the program is not ready after 30 s: ${said}`);
+  throw new Error(`the program is not ready after two minutes: ${said}`);
 }

@@ -18,8 +18,8 @@ export interface Session {
   version: string;
   demo: boolean;
   /** The clock of the plant, which runs faster in the demonstration. */
-  now?: string;
-  clock_speed?: number;
+  now: string;
+  clock_speed: number;
 }
 
 export interface ModelStatus {
@@ -68,13 +68,21 @@ export interface MachineDetail extends Machine {
     keep: string;
     rule: string | null;
     alarms: string | null;
-    removable?: boolean;
+    removable: boolean;
   };
   promise: { text: string; holds: boolean | null };
   what_to_do: string;
   how_sure: string;
-  lines: { alert: number | null; alarm: number | null };
+  lines: Lines;
   drift_text: string | null;
+  operating_state: string | null;
+}
+
+/** A clip above the line is anomalous; how many of them make an alert and an alarm is said in words. */
+export interface Lines {
+  clip: number | null;
+  alert: string | null;
+  alarm: string | null;
 }
 
 export interface TrendPoint {
@@ -187,7 +195,7 @@ export interface Waiting {
   step: number;
   time: Time;
   reason: string;
-  has_sound?: boolean;
+  has_sound: boolean;
 }
 export interface Change {
   text: string;
@@ -220,10 +228,8 @@ export interface Budget {
 export interface User {
   name: string;
   role: Role;
-  added?: Time;
 }
 export interface Token {
-  id?: string;
   name: string;
   scopes: string[];
   expires: Time | null;

@@ -131,7 +131,7 @@ export function App() {
           </nav>
         )}
         <p class="where">
-          {now?.site}
+          {!now?.demo && now?.site}
           {now?.user && now.csrf !== null && <> · {now.user.name}</>}
           {now?.demo && (
             <span class="demo" title={t.demo}>

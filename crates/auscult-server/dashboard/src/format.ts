@@ -10,9 +10,9 @@ let plantMs = Date.now();
 let readMs = performance.now();
 let speed = 1;
 
-export function setClock(now: string | undefined, clockSpeed: number | undefined): void {
-  plantMs = now === undefined ? Date.now() : Date.parse(now);
-  speed = clockSpeed ?? 1;
+export function setClock(now: string, clockSpeed: number): void {
+  plantMs = Date.parse(now);
+  speed = clockSpeed;
   readMs = performance.now();
 }
 export const plantNow = (): number => plantMs + (performance.now() - readMs) * speed;

@@ -1,16 +1,8 @@
 // What all pages share: who is logged in, the machines as they stand, whether the service answers.
 
 import { useEffect, useState } from "preact/hooks";
-import {
-  type Event,
-  type Machine,
-  type MachineDetail,
-  type Session,
-  get,
-  getAll,
-  session as fetchSession,
-} from "./api";
-import { iso, setClock } from "./format";
+import { type Event, type Machine, type MachineDetail, type Session, getAll, session as fetchSession } from "./api";
+import { setClock } from "./format";
 import { open } from "./stream";
 
 export class Store<T> {
@@ -55,25 +47,9 @@ export function say(text: string, bad = false, undo?: () => void): void {
   noticeTimer = window.setTimeout(() => notice.set(null), undo || bad ? 20_000 : 6_000);
 }
 
-/** The clock of the demonstration runs faster than the world; how much faster is measured. */
-async function measureClock(): Promise<void> {
-  const read = async () => {
-    const { time } = await get<{ time: string }>("/system");
-    return { plant: Date.parse(time), world: performance.now() };
-  };
-  const first = await read();
-  setClock(iso(first.plant), 1);
-  const measure = async () => {
-    const second = await read();
-    setClock(iso(second.plant), (second.plant - first.plant) / (second.world - first.world));
-  };
-  setTimeout(() => void measure().catch(() => {}), 300);
-}
-
 export async function loadSession(): Promise<Session> {
   const value = await fetchSession();
-  if (value.demo && value.now === undefined && value.user !== null) await measureClock();
-  else setClock(value.now, value.clock_speed);
+  setClock(value.now, value.clock_speed);
   session.set(value);
   return value;
 }
@@ -104,7 +80,7 @@ function flush(): void {
 
 /** A machine that was asked for: newer than what the stream has told so far. */
 export function remember(detail: MachineDetail): void {
-  const { spec, promise, what_to_do, how_sure, lines, drift_text, ...machine } = detail;
+  const { spec, promise, what_to_do, how_sure, lines, drift_text, operating_state, ...machine } = detail;
   arrived.set(machine.name, machine);
   if (flushing === 0) flushing = window.setTimeout(flush, 0);
 }

@@ -9,22 +9,11 @@ export const t = {
   plural,
   skip: "Skip to the content",
   product: "auscult",
-  pages: {
-    plant: "Plant",
-    waiting: "Waiting list",
-    history: "History",
-    system: "System",
-    settings: "Settings",
-    add: "Add a machine",
-    login: "Log in",
-    navigation: "Pages",
-  },
+  pages: { add: "Add a machine", navigation: "Pages" },
   shortPages: { plant: "Plant", waiting: "Waiting", history: "History", system: "System", settings: "Settings" },
   demo: "demonstration, a day in eight seconds",
   demoShort: "demo",
   lost: "Connection lost, trying again. What you see is from",
-  lostNever: "The service does not answer, trying again.",
-  back: "Connected again.",
   loading: "Loading …",
   retry: "Try again",
   close: "Close",
@@ -60,9 +49,6 @@ export const t = {
     minutes: (n: number) => plural(n, "minute"),
     hours: (n: number) => plural(n, "hour"),
     days: (n: number) => plural(n, "day"),
-    now: "just now",
-    ago: (span: string) => `${span} ago`,
-    never: "never",
   },
 
   plant: {
@@ -118,7 +104,6 @@ export const t = {
     next: "What to do",
     holds: "holds so far",
     broken: "does not hold",
-    unknown: "not known yet",
     sourceWell: (kind: string, level: string) => `Sound arrives (${kind})${level}.`,
     level: (dbfs: string) => `, ${dbfs} dBFS`,
     sourceLost: (problem: string) => `No sound: ${problem}`,
@@ -133,8 +118,8 @@ export const t = {
     earlier: "Earlier",
     later: "Later",
     alarmLine: "anomalous above",
-    alertLine: "alert above",
-    trendHint: "Drag across the chart to zoom in.",
+    rule: (alert: string | null, alarm: string) =>
+      alert === null ? `An alarm: ${alarm} above the line.` : `An alert: ${alert} above the line; an alarm: ${alarm}.`,
     trendSentence: (span: string, clips: number, anomalous: number, highest: string, line: string | null) =>
       `${span}: ${plural(clips, "clip")}, ${anomalous} of them anomalous, highest score ${highest}${line === null ? "" : `; anomalous above ${line}`}.`,
     trendEmpty: "No clips were scored in this span of time.",
@@ -166,6 +151,7 @@ export const t = {
       channel: "Channel",
       keep: "Sound kept",
       clips: "Clips heard",
+      operating: "Another system says",
     },
     noBudget: "none; the rule decides alone",
     changeBudget: "Alarm budget …",
@@ -191,13 +177,11 @@ export const t = {
     remove: "Remove this machine …",
     removeAsk: (name: string) => `Stop watching ${name}? Its history is kept.`,
     week: "Week's report",
-    compare: "Compare with normal",
     hear: "Hear the difference",
     clips: "Last clips",
     clipsText: "Every clip with its verdict; those whose sound was kept can be seen and heard.",
     showClips: "Show",
     refresh: "Show newer ones",
-    live: "Live",
   },
 
   actions: {
@@ -234,7 +218,6 @@ export const t = {
     waiting: "Waiting for sound …",
     lost: "The live sound was interrupted, trying again.",
     level: "Level",
-    peak: "peak",
     sentence: (level: string, peak: string, clipped: boolean, hum: number | null) =>
       `${level} dBFS, peak ${peak}. ${clipped ? "It is overdriven: turn the gain down." : "No clipping."} ${hum === null ? "No hum." : `Hum at ${hum} Hz as of the mains: check cable and ground, unless the machine itself hums.`}`,
     clipped: "overdriven",
@@ -293,7 +276,6 @@ export const t = {
     clipColumns: { time: "Time", verdict: "Verdict", score: "Score", differs: "What differs", sound: "Sound" },
     kept: "kept",
     notKept: "not kept",
-    thisOne: "shown above",
     report: "Report page to pass on",
     clip: (when: string) => `Clip of ${when}`,
   },
@@ -307,7 +289,6 @@ export const t = {
     switch: "Switch",
     hearing: (which: string) => `You hear: ${which}`,
     loop: "Loop",
-    loopAll: "whole clip",
     speed: "Speed",
     speeds: [
       [1, "normal"],
@@ -316,7 +297,6 @@ export const t = {
     ] as [number, string][],
     position: "Position",
     keys: "Keys: space plays, X switches at the same moment, L loops, arrows move.",
-    save: "Save",
     failed: "The sound cannot be played:",
   },
 
@@ -339,7 +319,6 @@ export const t = {
     noteHint: "such as: worn impeller, found by hand",
     send: "Keep this answer",
     before: "Answers so far",
-    by: (who: string, when: string) => `${who}, ${when}`,
     thanks: "Kept. Thank you.",
   },
 
@@ -347,7 +326,6 @@ export const t = {
     title: "Add a machine",
     intro: "Name it, say where its sound comes from, listen, and decide how many false alarms are acceptable.",
     steps: ["Name and source", "Listen", "Alarm budget"],
-    step: (index: number, of: number) => `Step ${index} of ${of}`,
     name: "Name of the machine",
     nameHint: "letters, digits, - _ .",
     source: "Where does its sound come from?",
@@ -378,7 +356,6 @@ export const t = {
     listenText: "Let the machine run as it usually does. These are the clips it will be compared with.",
     pushText: "Send sound like this (a token with the scope “push” is made under Settings):",
     missing: "What is still missing",
-    progress: "Progress of learning",
     visitsSoFar: (has: number, wants: number) => `${has} of ${plural(wants, "visit")}`,
     clipsSoFar: (has: number, wants: number) => `${has} of ${plural(wants, "clip")}`,
     rejected: (count: number) => `${plural(count, "clip")} not used: silent, overdriven or not running.`,
@@ -410,7 +387,6 @@ export const t = {
     toMachine: "Go to the machine",
     later: "It can also be left alone: watching begins by itself when enough has been heard.",
     onlyAdministrators: "Only administrators add machines.",
-    notThere: (name: string) => `${name} was added but is not watched yet. Look at the log under System.`,
   },
 
   waiting: {
@@ -448,7 +424,6 @@ export const t = {
     allKinds: "everything",
     from: "From",
     to: "To",
-    columns: { time: "Time", machine: "Machine", what: "What happened" },
     none: "Nothing happened in this span of time.",
     exports: "Take it with you",
     exportsText: "Downloads obey the choice above.",
@@ -514,7 +489,6 @@ export const t = {
 
   system: {
     title: "System",
-    version: "Version",
     uptime: "Running for",
     disk: "Disk",
     free: "Free",

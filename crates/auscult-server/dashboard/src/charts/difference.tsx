@@ -2,6 +2,7 @@
 
 import type { Band } from "../api";
 import { hertz, number, signed } from "../format";
+import { Table } from "../parts/basics";
 import { t } from "../texts";
 
 interface Bar {
@@ -60,26 +61,16 @@ export function DifferenceChart({ edges, decibels, bands }: { edges: number[]; d
       <figcaption>{t.event.differenceSentence(words)}</figcaption>
       <details>
         <summary>{t.asTable}</summary>
-        <div class="scroll" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">{t.event.differenceColumns.band}</th>
-                <th scope="col">{t.event.differenceColumns.decibels}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {all.map((bar) => (
-                <tr key={bar.low}>
-                  <td>
-                    {hertz(bar.low)} – {hertz(bar.high)}
-                  </td>
-                  <td>{signed(bar.decibels, 1)}</td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={[t.event.differenceColumns.band, t.event.differenceColumns.decibels]}>
+          {all.map((bar) => (
+            <tr key={bar.low}>
+              <td>
+                {hertz(bar.low)} – {hertz(bar.high)}
+              </td>
+              <td>{signed(bar.decibels, 1)}</td>
+            </tr>
+          ))}
+        </Table>
       </details>
     </figure>
   );

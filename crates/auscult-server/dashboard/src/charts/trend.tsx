@@ -1,4 +1,4 @@
-// Scores over time: lowest to highest as a band, the mean as a line, alert and alarm lines, events.
+// Scores over time: lowest to highest as a band, the mean as a line, the line of a clip, events.
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
@@ -8,13 +8,10 @@ import { useStore } from "../store";
 import { t } from "../texts";
 import { colour, themeChanges } from "../theme";
 
-interface Lines {
-  alert: number | null;
-  alarm: number | null;
-}
 interface Props {
   trend: Trend;
-  lines: Lines;
+  /** Clips above it are anomalous. */
+  line: number | null;
   from: number;
   to: number;
   label: string;
@@ -53,37 +50,26 @@ function drawBehind(plot: uPlot, { trend, to }: Props, ink: Record<string, strin
   ctx.restore();
 }
 
-function drawLines(plot: uPlot, { lines }: Props, ink: Record<string, string>): void {
+function drawLine(plot: uPlot, { line }: Props, ink: Record<string, string>): void {
+  if (line === null) return;
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
-  const line = (value: number | null, text: string, kind: string, dash: number[], isAbove: boolean) => {
-    if (value === null) return;
-    const y = plot.valToPos(value, "y", true);
-    if (y < bbox.top || y > bbox.top + bbox.height) return;
-    ctx.save();
-    ctx.strokeStyle = ink[kind]!;
-    ctx.fillStyle = ink[kind]!;
-    ctx.lineWidth = 1.5 * scale;
-    ctx.setLineDash(dash.map((length) => length * scale));
-    ctx.beginPath();
-    ctx.moveTo(bbox.left, y);
-    ctx.lineTo(bbox.left + bbox.width, y);
-    ctx.stroke();
-    ctx.font = `600 ${12 * scale}px ${FONT()}`;
-    ctx.textAlign = "left";
-    ctx.textBaseline = isAbove ? "bottom" : "top";
-    ctx.fillText(text, bbox.left + 6 * scale, y + (isAbove ? -4 : 5) * scale);
-    ctx.restore();
-  };
-  line(lines.alarm, `${t.machine.alarmLine} ${score(lines.alarm)}`, "alarm", [7, 4], true);
-  if (lines.alert !== lines.alarm)
-    line(
-      lines.alert,
-      `${t.machine.alertLine} ${score(lines.alert)}`,
-      "alert",
-      [2, 3],
-      lines.alarm === null || (lines.alert ?? 0) > lines.alarm,
-    );
+  const y = plot.valToPos(line, "y", true);
+  if (y < bbox.top || y > bbox.top + bbox.height) return;
+  ctx.save();
+  ctx.strokeStyle = ink["alarm"]!;
+  ctx.fillStyle = ink["alarm"]!;
+  ctx.lineWidth = 1.5 * scale;
+  ctx.setLineDash([7 * scale, 4 * scale]);
+  ctx.beginPath();
+  ctx.moveTo(bbox.left, y);
+  ctx.lineTo(bbox.left + bbox.width, y);
+  ctx.stroke();
+  ctx.font = `600 ${12 * scale}px ${FONT()}`;
+  ctx.textAlign = "left";
+  ctx.textBaseline = "bottom";
+  ctx.fillText(`${t.machine.alarmLine} ${score(line)}`, bbox.left + 6 * scale, y - 4 * scale);
+  ctx.restore();
 }
 
 /** A mark at the bottom for every event: a triangle for alarms, a tick for the rest. */
@@ -110,24 +96,24 @@ function drawEvents(plot: uPlot, { trend }: Props, ink: Record<string, string>):
   ctx.restore();
 }
 
-const valuesOf = (points: TrendPoint[], lines: Lines): number[] =>
+const valuesOf = (points: TrendPoint[], line: number | null): number[] =>
   points
     .flatMap((point) => [point.lowest, point.highest])
-    .concat(lines.alarm, lines.alert)
+    .concat(line)
     .filter((value): value is number => value !== null && Number.isFinite(value));
 
 /** Scores of faults can be thousands of times those of a healthy machine; then every factor of ten gets the same room. */
-function isWide(points: TrendPoint[], lines: Lines): boolean {
-  const values = valuesOf(points, lines);
+function isWide(points: TrendPoint[], line: number | null): boolean {
+  const values = valuesOf(points, line);
   return values.length > 0 && Math.min(...values) > 0 && Math.max(...values) > 40 * Math.min(...values);
 }
 
-function range(points: TrendPoint[], lines: Lines): [number, number] {
-  const values = valuesOf(points, lines);
+function range(points: TrendPoint[], line: number | null): [number, number] {
+  const values = valuesOf(points, line);
   if (values.length === 0) return [0, 1];
   const low = Math.min(...values);
   const high = Math.max(...values);
-  if (isWide(points, lines)) return [low / 1.3, high * 1.5];
+  if (isWide(points, line)) return [low / 1.3, high * 1.5];
   const room = (high - low || Math.abs(high) || 1) * 0.08;
   return [low - room, high + room * 1.6];
 }
@@ -150,7 +136,7 @@ export function TrendChart(props: Props) {
   const current = useRef(props);
   const [reading, read] = useState<string | null>(null);
   const changes = useStore(themeChanges);
-  const wide = isWide(props.trend.points, props.lines);
+  const wide = isWide(props.trend.points, props.line);
   current.current = props;
 
   useEffect(() => {
@@ -179,7 +165,7 @@ export function TrendChart(props: Props) {
         cursor: { y: false, drag: { x: true, y: false, setScale: false }, points: { size: 8 } },
         scales: {
           x: { time: true, range: () => [current.current.from / 1000, current.current.to / 1000] },
-          y: { distr: wide ? 3 : 1, range: () => range(current.current.trend.points, current.current.lines) },
+          y: { distr: wide ? 3 : 1, range: () => range(current.current.trend.points, current.current.line) },
         },
         axes: [
           {
@@ -215,7 +201,7 @@ export function TrendChart(props: Props) {
           drawClear: [(each) => drawBehind(each, current.current, ink)],
           draw: [
             (each) => {
-              drawLines(each, current.current, ink);
+              drawLine(each, current.current, ink);
               drawEvents(each, current.current, ink);
             },
           ],
@@ -254,7 +240,7 @@ export function TrendChart(props: Props) {
 
   useEffect(() => {
     plot.current?.setData(plotted(props.trend));
-  }, [props.trend, props.lines.alarm, props.lines.alert, props.from, props.to]);
+  }, [props.trend, props.line, props.from, props.to]);
 
   return (
     <figure class="trend">

@@ -1,9 +1,9 @@
 // A new machine: name and source, listen, decide about false alarms, go.
 
 import { useState } from "preact/hooks";
-import { type MachineDetail, Problem, get, paths, write } from "../api";
+import { type MachineDetail, Problem, paths, write } from "../api";
 import { Live } from "../charts/live";
-import { Card, Failure, useAction, useLoaded, useThrottled, useTitle } from "../parts/basics";
+import { Card, Failure, Form, Options, useAction, useLoaded, useThrottled, useTitle } from "../parts/basics";
 import { BudgetControl } from "../parts/budget";
 import { Learning } from "../parts/learning";
 import { go, toMachine, useAddress } from "../router";
@@ -44,28 +44,6 @@ export function AddPage() {
   );
 }
 
-const wait = (ms: number) => new Promise((resume) => setTimeout(resume, ms));
-
-/** Adds a machine and waits until it has a standing, which comes a moment after it was added. */
-async function add(machine: { name: string } & Record<string, unknown>): Promise<void> {
-  const isUnknown = (problem: unknown) => problem instanceof Problem && problem.status === 404;
-  await write("POST", "/machines", machine).catch((problem) => {
-    if (!isUnknown(problem)) throw problem;
-  });
-  for (let tries = 0; tries < 20; tries += 1) {
-    const found = await get(paths.machine(machine.name)).then(
-      () => true,
-      (problem) => {
-        if (!isUnknown(problem)) throw problem;
-        return false;
-      },
-    );
-    if (found) return;
-    await wait(300);
-  }
-  throw new Error(t.add.notThere(machine.name));
-}
-
 const KINDS = Object.keys(t.add.kinds);
 
 function Source() {
@@ -84,7 +62,7 @@ function Source() {
       setError(null);
       try {
         const name = text("name");
-        await add({
+        await write("POST", "/machines", {
           name,
           source,
           channel: Number(text("channel")),
@@ -104,13 +82,7 @@ function Source() {
     "aria-invalid": field === name || field === `source.${name}` ? ("true" as const) : undefined,
   });
   return (
-    <form
-      class="card form"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit(event.currentTarget);
-      }}
-    >
+    <Form class="card form" send={submit}>
       <label>
         {t.add.name}
         <input
@@ -182,21 +154,13 @@ function Source() {
         <label>
           {t.add.visit}
           <select name="visit">
-            {Object.entries(t.add.visits).map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
+            <Options of={Object.entries(t.add.visits)} />
           </select>
         </label>
         <label>
           {t.add.keep}
           <select name="keep">
-            {Object.entries(t.add.keeps).map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
+            <Options of={Object.entries(t.add.keeps)} />
           </select>
         </label>
         <label>
@@ -216,11 +180,7 @@ function Source() {
         <label>
           {t.add.preset}
           <select name="preset" {...bad("preset")}>
-            {Object.entries(t.add.presets).map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
+            <Options of={Object.entries(t.add.presets)} />
           </select>
         </label>
       </div>
@@ -230,7 +190,7 @@ function Source() {
           {t.add.go}
         </button>
       </div>
-    </form>
+    </Form>
   );
 }
 

@@ -2,14 +2,19 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { type Event, type List, base, get } from "../api";
-import { Card, Failure, useAction, useTitle } from "../parts/basics";
+import { Card, Failure, Options, useAction, useTitle } from "../parts/basics";
 import { EventList } from "../parts/event-list";
 import { Download } from "../parts/icons";
 import { setQuery, useAddress } from "../router";
 import { machines, useStore } from "../store";
 import { t } from "../texts";
 
-const KINDS = Object.keys(t.event.kinds);
+const FILES = [
+  ["clips", "csv", t.history.clipsCsv],
+  ["clips", "parquet", t.history.clipsParquet],
+  ["events", "csv", t.history.eventsCsv],
+  ["events", "jsonl", t.history.eventsJson],
+] as const;
 
 /** What is typed as a local time, as the service wants it. */
 const instant = (local: string) => (local === "" ? "" : new Date(local).toISOString().replace(/\.\d+Z$/, "Z"));
@@ -77,20 +82,14 @@ export function HistoryPage() {
           {t.history.machine}
           <select value={choice.machine} onChange={(input) => setQuery("machine", input.currentTarget.value)}>
             <option value="">{t.history.allMachines}</option>
-            {names.map((name) => (
-              <option key={name}>{name}</option>
-            ))}
+            <Options of={names.map((name) => [name, name])} />
           </select>
         </label>
         <label>
           {t.history.kind}
           <select value={choice.kind} onChange={(input) => setQuery("kind", input.currentTarget.value)}>
             <option value="">{t.history.allKinds}</option>
-            {KINDS.map((kind) => (
-              <option key={kind} value={kind}>
-                {t.event.kinds[kind]}
-              </option>
-            ))}
+            <Options of={Object.entries(t.event.kinds)} />
           </select>
         </label>
         <label>
@@ -130,22 +129,12 @@ export function HistoryPage() {
         <Card title={t.history.exports}>
           <p class="hint">{t.history.exportsText}</p>
           <div class="stack">
-            <a class="button" download href={file("clips", "csv")}>
-              <Download />
-              {t.history.clipsCsv}
-            </a>
-            <a class="button" download href={file("clips", "parquet")}>
-              <Download />
-              {t.history.clipsParquet}
-            </a>
-            <a class="button" download href={file("events", "csv")}>
-              <Download />
-              {t.history.eventsCsv}
-            </a>
-            <a class="button" download href={file("events", "jsonl")}>
-              <Download />
-              {t.history.eventsJson}
-            </a>
+            {FILES.map(([path, format, text]) => (
+              <a key={text} class="button" download href={file(path, format)}>
+                <Download />
+                {text}
+              </a>
+            ))}
             {choice.machine !== "" ? (
               <a
                 class="button"

@@ -2,7 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { write } from "../api";
-import { Failure, useTitle } from "../parts/basics";
+import { Failure, Form, useTitle } from "../parts/basics";
 import { go, useAddress } from "../router";
 import { loadSession } from "../store";
 import { t } from "../texts";
@@ -29,13 +29,7 @@ export function LoginPage() {
     }
   };
   return (
-    <form
-      class="card login"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit(event.currentTarget);
-      }}
-    >
+    <Form class="card login" send={submit}>
       <h1>{t.login.title}</h1>
       <label>
         {t.login.name}
@@ -50,6 +44,6 @@ export function LoginPage() {
         {t.login.go}
       </button>
       <p class="hint">{t.login.forgot}</p>
-    </form>
+    </Form>
   );
 }

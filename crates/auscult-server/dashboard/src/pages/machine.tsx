@@ -12,6 +12,7 @@ import {
   Facts,
   Failure,
   Moment,
+  Table,
   useLoaded,
   useThrottled,
   useTick,
@@ -202,7 +203,7 @@ function ModelCard({ machine, changed }: { machine: MachineDetail; changed: () =
           >
             {t.machine.week}
           </a>
-          {maySee(role, "administrator") && spec.removable !== false && (
+          {maySee(role, "administrator") && spec.removable && (
             <button type="button" class="quiet" onClick={() => ask("remove")}>
               {t.machine.remove}
             </button>
@@ -234,6 +235,7 @@ function ModelCard({ machine, changed }: { machine: MachineDetail; changed: () =
             [facts.channel, `${spec.channel}`],
             [facts.keep, spec.keep],
             [facts.clips, machine.clips.toLocaleString("en")],
+            machine.operating_state !== null && [facts.operating, machine.operating_state],
           ]}
         />
       </div>
@@ -281,53 +283,40 @@ function Versions({ machine, changed, may }: { machine: MachineDetail; changed: 
   return (
     <details>
       <summary>{t.machine.versions}</summary>
-      <div class="scroll" tabIndex={0}>
-        <table>
-          <thead>
-            <tr>
-              {[columns.version, columns.origin, columns.references, columns.threshold, columns.from, columns.to].map(
-                (text) => (
-                  <th scope="col" key={text}>
-                    {text}
-                  </th>
-                ),
-              )}
-            </tr>
-          </thead>
-          <tbody>
-            {[...value.items]
-              .sort((a, b) => b.version - a.version)
-              .map((model) => (
-                <tr key={model.version}>
-                  <td>{model.version}</td>
-                  <td>
-                    {t.machine.origins[model.origin] ?? model.origin}
-                    {model.note && <small> {model.note}</small>}
-                  </td>
-                  <td>{model.references}</td>
-                  <td>{score(model.threshold)}</td>
-                  <td>
-                    <Moment time={model.valid_from} />
-                  </td>
-                  <td>
-                    {model.valid_to === null ? (
-                      <strong>{t.machine.judging}</strong>
-                    ) : (
-                      <>
-                        <Moment time={model.valid_to} />{" "}
-                        {may && (
-                          <button type="button" class="small" onClick={() => ask(model.version)}>
-                            {t.machine.rollback}
-                          </button>
-                        )}
-                      </>
+      <Table
+        columns={[columns.version, columns.origin, columns.references, columns.threshold, columns.from, columns.to]}
+      >
+        {[...value.items]
+          .sort((a, b) => b.version - a.version)
+          .map((model) => (
+            <tr key={model.version}>
+              <td>{model.version}</td>
+              <td>
+                {t.machine.origins[model.origin] ?? model.origin}
+                {model.note && <small> {model.note}</small>}
+              </td>
+              <td>{model.references}</td>
+              <td>{score(model.threshold)}</td>
+              <td>
+                <Moment time={model.valid_from} />
+              </td>
+              <td>
+                {model.valid_to === null ? (
+                  <strong>{t.machine.judging}</strong>
+                ) : (
+                  <>
+                    <Moment time={model.valid_to} />{" "}
+                    {may && (
+                      <button type="button" class="small" onClick={() => ask(model.version)}>
+                        {t.machine.rollback}
+                      </button>
                     )}
-                  </td>
-                </tr>
-              ))}
-          </tbody>
-        </table>
-      </div>
+                  </>
+                )}
+              </td>
+            </tr>
+          ))}
+      </Table>
       {asked !== null && (
         <Confirm title={t.machine.rollbackAsk(asked)} act={() => rollback(asked)} close={() => ask(null)} />
       )}

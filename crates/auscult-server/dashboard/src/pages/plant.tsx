@@ -182,11 +182,14 @@ function Tools({ all, state, search }: { all: Machine[]; state: string; search: 
   );
 }
 
-/** Drawn again only when its machine has changed, or once in a while for "since". */
-class Row extends Component<{ machine: Machine }> {
+/** Drawn again only when its machine has changed. */
+abstract class OfMachine extends Component<{ machine: Machine }> {
   override shouldComponentUpdate(next: { machine: Machine }) {
     return next.machine !== this.props.machine;
   }
+}
+
+class Row extends OfMachine {
   override render() {
     const { machine } = this.props;
     return (
@@ -211,10 +214,7 @@ class Row extends Component<{ machine: Machine }> {
   }
 }
 
-class Tile extends Component<{ machine: Machine }> {
-  override shouldComponentUpdate(next: { machine: Machine }) {
-    return next.machine !== this.props.machine;
-  }
+class Tile extends OfMachine {
   override render() {
     const { machine } = this.props;
     return (
@@ -251,6 +251,7 @@ function words(machine: Machine): string {
   if (machine.learning && machine.state === "learning") return sentence(machine.learning.text);
   if (machine.state === "normal" && machine.reason === "") return t.plant.fromNormal;
   if (!machine.source.alive && machine.source.problem) return sentence(machine.source.problem);
+  if (machine.state === "no-data" && machine.reason === "") return sentence(t.machine.silent);
   const isRaised = machine.state === "alarm" || machine.state === "alert";
   return sentence(isRaised && !isAnomalous(machine) ? (machine.last_event?.reason ?? machine.reason) : machine.reason);
 }

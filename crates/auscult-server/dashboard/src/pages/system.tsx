@@ -3,7 +3,7 @@
 import { useEffect, useState } from "preact/hooks";
 import { type System, base } from "../api";
 import { bytes, exactly, span, toMs } from "../format";
-import { Card, Facts, Failure, Segments, useLoaded, useTitle } from "../parts/basics";
+import { Card, Facts, Failure, Segments, Table, useLoaded, useTitle } from "../parts/basics";
 import { t } from "../texts";
 
 export function SystemPage() {
@@ -17,6 +17,7 @@ export function SystemPage() {
   if (error) return <Failure error={error} retry={reload} />;
   if (!value) return <p class="loading">{t.loading}</p>;
   const { disk } = value;
+  const { columns } = t.system;
   return (
     <div class="system">
       <header class="page-head">
@@ -78,36 +79,21 @@ export function SystemPage() {
         {value.deletions.length === 0 ? (
           <p class="empty-line">{t.system.deletionsNone}</p>
         ) : (
-          <div class="scroll tall" tabIndex={0} role="region" aria-label={t.system.deletions}>
-            <table>
-              <thead>
-                <tr>
-                  {[
-                    t.system.columns.time,
-                    t.system.columns.what,
-                    t.system.columns.count,
-                    t.system.columns.size,
-                    t.system.columns.why,
-                  ].map((text) => (
-                    <th scope="col" key={text}>
-                      {text}
-                    </th>
-                  ))}
-                </tr>
-              </thead>
-              <tbody>
-                {value.deletions.map((row, index) => (
-                  <tr key={index}>
-                    <td>{exactly(row.time)}</td>
-                    <td>{row.what}</td>
-                    <td>{row.count.toLocaleString("en")}</td>
-                    <td>{bytes(row.bytes)}</td>
-                    <td>{row.reason}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table
+            class="tall"
+            label={t.system.deletions}
+            columns={[columns.time, columns.what, columns.count, columns.size, columns.why]}
+          >
+            {value.deletions.map((row, index) => (
+              <tr key={index}>
+                <td>{exactly(row.time)}</td>
+                <td>{row.what}</td>
+                <td>{row.count.toLocaleString("en")}</td>
+                <td>{bytes(row.bytes)}</td>
+                <td>{row.reason}</td>
+              </tr>
+            ))}
+          </Table>
         )}
       </Card>
       <p class="hint">

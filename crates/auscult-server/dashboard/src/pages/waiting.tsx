@@ -1,9 +1,9 @@
 // Clips that ask to be accepted: hear them, see what accepting changes, decide, undo.
 
-import { useEffect, useRef, useState } from "preact/hooks";
-import { type Change, type Machine, type Waiting, getAll, paths, write } from "../api";
-import { exactly, score, sentence, toMs } from "../format";
-import { Card, Dialog, Failure, Moment, useAction, useTitle } from "../parts/basics";
+import { useRef, useState } from "preact/hooks";
+import { type Change, type List, type Waiting, paths, write } from "../api";
+import { exactly, score, sentence } from "../format";
+import { Card, Dialog, Failure, Moment, useAction, useLoaded, useTitle } from "../parts/basics";
 import { Compare } from "../parts/compare";
 import { Pause, Play } from "../parts/icons";
 import { toMachine, useAddress } from "../router";
@@ -11,40 +11,20 @@ import { say, session, useStore } from "../store";
 import { maySee } from "../states";
 import { t } from "../texts";
 
-/** Asked for machine by machine, a few at a time. */
-async function loadWaiting(): Promise<Waiting[]> {
-  const rest = (await getAll<Machine>("/machines")).map((machine) => machine.name);
-  const found: Waiting[] = [];
-  const work = async () => {
-    for (let name = rest.pop(); name !== undefined; name = rest.pop()) {
-      const machine = name;
-      const clips = await getAll<Omit<Waiting, "machine">>(`${paths.machine(machine)}/waiting`);
-      found.push(...clips.map((clip) => ({ ...clip, machine })));
-    }
-  };
-  await Promise.all(Array.from({ length: 6 }, work));
-  return found.sort((one, other) => toMs(one.time) - toMs(other.time));
-}
-
 export function WaitingPage() {
   useTitle(t.waiting.title);
   const { query } = useAddress();
   const only = query.get("machine");
-  const [clips, set] = useState<Waiting[] | null>(null);
-  const [error, setError] = useState<Error | null>(null);
-  const load = () => {
-    setError(null);
-    loadWaiting().then(set, setError);
-  };
-  useEffect(load, []);
-  const shown = (clips ?? []).filter((clip) => only === null || clip.machine === only);
-  const names = [...new Set(shown.map((clip) => clip.machine))].sort();
+  const { value, error, reload } = useLoaded<List<Waiting>>("/waiting");
+  const shown = (value?.items ?? []).filter((clip) => only === null || clip.machine === only);
+  const names = [...new Set(shown.map((clip) => clip.machine))];
+  const isEmpty = value !== null && shown.length === 0;
   return (
     <div class="waiting-page">
       <header class="page-head">
         <div>
-          <h1>{clips !== null && shown.length === 0 ? t.waiting.empty : t.waiting.title}</h1>
-          <p class="lead">{clips !== null && shown.length === 0 ? t.waiting.emptyText : t.waiting.text}</p>
+          <h1>{isEmpty ? t.waiting.empty : t.waiting.title}</h1>
+          <p class="lead">{isEmpty ? t.waiting.emptyText : t.waiting.text}</p>
         </div>
       </header>
       {only !== null && (
@@ -52,10 +32,10 @@ export function WaitingPage() {
           {t.waiting.filtered(only)} · <a href="/waiting">{t.waiting.everyone}</a>
         </p>
       )}
-      {error && <Failure error={error} retry={load} />}
-      {clips === null && !error && <p class="loading">{t.loading}</p>}
+      {error && <Failure error={error} retry={reload} />}
+      {value === null && !error && <p class="loading">{t.loading}</p>}
       {names.map((name) => (
-        <MachineClips key={name} name={name} clips={shown.filter((clip) => clip.machine === name)} decided={load} />
+        <MachineClips key={name} name={name} clips={shown.filter((clip) => clip.machine === name)} decided={reload} />
       ))}
     </div>
   );
@@ -131,7 +111,7 @@ function MachineClips({ name, clips, decided }: { name: string; clips: Waiting[]
                 {t.waiting.see}
               </button>
             </div>
-            {seen === clip.step && <Compare machine={name} step={clip.step} hasSound={clip.has_sound !== false} />}
+            {seen === clip.step && <Compare machine={name} step={clip.step} hasSound={clip.has_sound} />}
           </li>
         ))}
       </ul>
@@ -215,7 +195,7 @@ function Preview({
 function Listen({ machine, clip }: { machine: string; clip: Waiting }) {
   const audio = useRef<HTMLAudioElement>(null);
   const [playing, set] = useState(false);
-  if (clip.has_sound === false) return <span class="hint">{t.event.notKept}</span>;
+  if (!clip.has_sound) return <span class="hint">{t.event.notKept}</span>;
   const toggle = () => {
     if (playing) audio.current?.pause();
     else audio.current?.play().catch((problem: Error) => say(`${t.player.failed} ${problem.message}`, true));

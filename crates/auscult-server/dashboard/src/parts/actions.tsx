@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { type Machine, paths, write } from "../api";
 import { say } from "../store";
 import { t } from "../texts";
-import { Confirm, Dialog, useAction } from "./basics";
+import { Confirm, Dialog, Form, Options, useAction } from "./basics";
 
 export function Actions({
   machine,
@@ -63,19 +63,24 @@ export function Actions({
         </button>
       )}
       {asking === "shelve" && (
-        <Shelve
-          name={machine.name}
+        <Ask
+          title={t.actions.shelveTitle(machine.name)}
+          text={t.actions.shelveText}
+          yes={t.actions.shelve}
+          lengths={t.actions.lengths}
           busy={busy}
           close={close}
-          act={(minutes, reason) => act("shelve", { minutes, reason })}
+          act={(answer) => act("shelve", answer)}
         />
       )}
       {asking === "service" && (
-        <OutOfService
-          name={machine.name}
+        <Ask
+          title={t.actions.serviceTitle(machine.name)}
+          text={t.actions.serviceText}
+          yes={t.actions.outOfService}
           busy={busy}
           close={close}
-          act={(reason) => act("out-of-service", { reason })}
+          act={({ reason }) => act("out-of-service", { reason })}
         />
       )}
       {asking === "baseline" && (
@@ -90,38 +95,38 @@ export function Actions({
   );
 }
 
-function Shelve({
-  name,
+/** Asks for a reason, and for how long where that can be chosen. */
+function Ask({
+  title,
+  text,
+  yes,
+  lengths,
   busy,
   act,
   close,
 }: {
-  name: string;
+  title: string;
+  text: string;
+  yes: string;
+  lengths?: [number, string][];
   busy: boolean;
-  act: (minutes: number, reason: string) => void;
+  act: (answer: { reason: string; minutes: number }) => void;
   close: () => void;
 }) {
   const [minutes, setMinutes] = useState(240);
   const [reason, setReason] = useState("");
   return (
-    <Dialog title={t.actions.shelveTitle(name)} close={close}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          act(minutes, reason);
-        }}
-      >
-        <p>{t.actions.shelveText}</p>
-        <label>
-          {t.actions.for}
-          <select value={minutes} onChange={(input) => setMinutes(Number(input.currentTarget.value))}>
-            {t.actions.lengths.map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
-          </select>
-        </label>
+    <Dialog title={title} close={close}>
+      <Form send={() => act({ reason, minutes })}>
+        <p>{text}</p>
+        {lengths && (
+          <label>
+            {t.actions.for}
+            <select value={minutes} onChange={(input) => setMinutes(Number(input.currentTarget.value))}>
+              <Options of={lengths} />
+            </select>
+          </label>
+        )}
         <label>
           {t.actions.reason}
           <input
@@ -133,56 +138,13 @@ function Shelve({
         </label>
         <div class="buttons">
           <button type="submit" class="primary" disabled={busy}>
-            {t.actions.shelve.replace(" …", "")}
+            {yes.replace(" …", "")}
           </button>
           <button type="button" onClick={close}>
             {t.cancel}
           </button>
         </div>
-      </form>
-    </Dialog>
-  );
-}
-
-function OutOfService({
-  name,
-  busy,
-  act,
-  close,
-}: {
-  name: string;
-  busy: boolean;
-  act: (reason: string) => void;
-  close: () => void;
-}) {
-  const [reason, setReason] = useState("");
-  return (
-    <Dialog title={t.actions.serviceTitle(name)} close={close}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          act(reason);
-        }}
-      >
-        <p>{t.actions.serviceText}</p>
-        <label>
-          {t.actions.reason}
-          <input
-            required
-            value={reason}
-            placeholder={t.actions.reasonHint}
-            onInput={(input) => setReason(input.currentTarget.value)}
-          />
-        </label>
-        <div class="buttons">
-          <button type="submit" class="primary" disabled={busy}>
-            {t.actions.outOfService.replace(" …", "")}
-          </button>
-          <button type="button" onClick={close}>
-            {t.cancel}
-          </button>
-        </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }

@@ -2,7 +2,7 @@
 
 import type { AuditLine, List } from "../api";
 import { t } from "../texts";
-import { Card, Failure, Moment, useLoaded } from "./basics";
+import { Card, Failure, Moment, Table, useLoaded } from "./basics";
 
 export function Audit() {
   const { value, error, reload } = useLoaded<List<AuditLine>>("/audit?limit=50");
@@ -14,28 +14,17 @@ export function Audit() {
         (value.items.length === 0 ? (
           <p class="empty-line">{t.settings.noAudit}</p>
         ) : (
-          <div class="scroll" tabIndex={0}>
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">{columns.time}</th>
-                  <th scope="col">{columns.who}</th>
-                  <th scope="col">{columns.what}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {value.items.map((line, index) => (
-                  <tr key={index}>
-                    <td>
-                      <Moment time={line.time} />
-                    </td>
-                    <td>{line.who}</td>
-                    <td>{[line.action, line.detail].filter(Boolean).join(" · ")}</td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table columns={[columns.time, columns.who, columns.what]}>
+            {value.items.map((line, index) => (
+              <tr key={index}>
+                <td>
+                  <Moment time={line.time} />
+                </td>
+                <td>{line.who}</td>
+                <td>{[line.action, line.detail].filter(Boolean).join(" · ")}</td>
+              </tr>
+            ))}
+          </Table>
         ))}
     </Card>
   );

@@ -92,6 +92,66 @@ export function Segments<T extends string | number>({
   );
 }
 
+/** A table that scrolls by itself where it is too wide. */
+export const Table = ({
+  columns,
+  children,
+  class: extra,
+  label,
+}: {
+  columns: string[];
+  children: ComponentChildren;
+  class?: string;
+  label?: string;
+}) => (
+  <div class={`scroll ${extra ?? ""}`} tabIndex={0} role={label ? "region" : undefined} aria-label={label}>
+    <table>
+      <thead>
+        <tr>
+          {columns.map((text) => (
+            <th scope="col" key={text}>
+              {text}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>{children}</tbody>
+    </table>
+  </div>
+);
+
+/** What can be chosen in a `select`: values and their texts. */
+export const Options = ({ of, chosen }: { of: [string | number, string][]; chosen?: string }) => (
+  <>
+    {of.map(([value, text]) => (
+      <option key={value} value={value} selected={value === chosen || undefined}>
+        {text}
+      </option>
+    ))}
+  </>
+);
+
+/** A form that the page itself sends. */
+export const Form = ({
+  send,
+  children,
+  class: extra,
+}: {
+  send: (form: HTMLFormElement) => void;
+  children: ComponentChildren;
+  class?: string;
+}) => (
+  <form
+    class={extra}
+    onSubmit={(event) => {
+      event.preventDefault();
+      send(event.currentTarget);
+    }}
+  >
+    {children}
+  </form>
+);
+
 /** A dialog of the browser: focus stays in it, Escape closes it. */
 export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);

@@ -3,6 +3,7 @@
 import type { Clip } from "../api";
 import { exactly, score, when } from "../format";
 import { t } from "../texts";
+import { Table } from "./basics";
 
 export function ClipTable({
   clips,
@@ -20,40 +21,28 @@ export function ClipTable({
   return (
     <>
       <p class="hint">{t.event.aroundHint}</p>
-      <div class="scroll" tabIndex={0}>
-        <table class="around">
-          <thead>
-            <tr>
-              <th scope="col">{columns.time}</th>
-              <th scope="col">{columns.verdict}</th>
-              <th scope="col">{columns.score}</th>
-              <th scope="col">{columns.sound}</th>
-            </tr>
-          </thead>
-          <tbody>
-            {clips.map((clip) => (
-              <tr key={clip.step} class={clip.step === shown ? "chosen" : ""}>
-                <td>
-                  <button
-                    type="button"
-                    class="link"
-                    aria-pressed={clip.step === shown}
-                    onClick={() => choose(clip.step)}
-                    title={exactly(clip.time)}
-                  >
-                    {when(clip.time)}
-                  </button>
-                </td>
-                <td class={`verdict-${clip.verdict}`}>
-                  {own.includes(clip.step) ? <strong>{clip.verdict}</strong> : clip.verdict}
-                </td>
-                <td>{score(clip.score)}</td>
-                <td>{clip.has_sound ? t.event.kept : "–"}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <Table class="around" columns={[columns.time, columns.verdict, columns.score, columns.sound]}>
+        {clips.map((clip) => (
+          <tr key={clip.step} class={clip.step === shown ? "chosen" : ""}>
+            <td>
+              <button
+                type="button"
+                class="link"
+                aria-pressed={clip.step === shown}
+                onClick={() => choose(clip.step)}
+                title={exactly(clip.time)}
+              >
+                {when(clip.time)}
+              </button>
+            </td>
+            <td class={`verdict-${clip.verdict}`}>
+              {own.includes(clip.step) ? <strong>{clip.verdict}</strong> : clip.verdict}
+            </td>
+            <td>{score(clip.score)}</td>
+            <td>{clip.has_sound ? t.event.kept : "–"}</td>
+          </tr>
+        ))}
+      </Table>
     </>
   );
 }

@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { type Feedback, type Verdict, paths, write } from "../api";
 import { say } from "../store";
 import { t } from "../texts";
-import { Moment, useAction } from "./basics";
+import { Form, Moment, useAction } from "./basics";
 
 const VERDICTS: Verdict[] = ["normal", "fault", "not-running", "sensor-fault"];
 
@@ -50,12 +50,7 @@ export function FeedbackForm({
             ))}
           </div>
           {verdict && (
-            <form
-              onSubmit={(event) => {
-                event.preventDefault();
-                void send();
-              }}
-            >
+            <Form send={send}>
               <label>
                 {t.feedback.note}
                 <textarea
@@ -70,7 +65,7 @@ export function FeedbackForm({
                   {t.feedback.send}
                 </button>
               </div>
-            </form>
+            </Form>
           )}
         </>
       ) : (

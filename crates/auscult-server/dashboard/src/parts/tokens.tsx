@@ -5,7 +5,7 @@ import { type List, type Token, write } from "../api";
 import { exactly } from "../format";
 import { say } from "../store";
 import { t } from "../texts";
-import { Card, Confirm, Failure, useAction, useLoaded } from "./basics";
+import { Card, Confirm, Failure, Form, Table, useAction, useLoaded } from "./basics";
 
 const SCOPES = Object.keys(t.settings.scopeText);
 
@@ -48,41 +48,23 @@ export function Tokens() {
         (value.items.length === 0 ? (
           <p class="empty-line">{t.settings.noTokens}</p>
         ) : (
-          <div class="scroll" tabIndex={0}>
-            <table>
-              <thead>
-                <tr>
-                  <th scope="col">{columns.name}</th>
-                  <th scope="col">{columns.scopes}</th>
-                  <th scope="col">{columns.expires}</th>
-                  <th scope="col">{t.settings.actions}</th>
-                </tr>
-              </thead>
-              <tbody>
-                {value.items.map((token) => (
-                  <tr key={token.id ?? token.name}>
-                    <td>{token.name}</td>
-                    <td>{token.scopes.join(", ")}</td>
-                    <td>{token.expires == null ? t.settings.never : exactly(token.expires)}</td>
-                    <td>
-                      <button type="button" class="small" onClick={() => revoke(token)}>
-                        {t.settings.revoke}
-                      </button>
-                    </td>
-                  </tr>
-                ))}
-              </tbody>
-            </table>
-          </div>
+          <Table columns={[columns.name, columns.scopes, columns.expires, t.settings.actions]}>
+            {value.items.map((token) => (
+              <tr key={token.name}>
+                <td>{token.name}</td>
+                <td>{token.scopes.join(", ")}</td>
+                <td>{token.expires == null ? t.settings.never : exactly(token.expires)}</td>
+                <td>
+                  <button type="button" class="small" onClick={() => revoke(token)}>
+                    {t.settings.revoke}
+                  </button>
+                </td>
+              </tr>
+            ))}
+          </Table>
         ))}
       <h3>{t.settings.addToken}</h3>
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void add(event.currentTarget);
-        }}
-      >
+      <Form class="fields" send={add}>
         <label>
           {t.settings.name}
           <input name="name" required autocomplete="off" />
@@ -104,13 +86,13 @@ export function Tokens() {
         <button type="submit" class="primary" disabled={busy} aria-label={t.settings.addToken}>
           {t.settings.add}
         </button>
-      </form>
+      </Form>
       {revoking && (
         <Confirm
           title={t.settings.revokeAsk(revoking.name)}
           close={() => revoke(null)}
           act={async () => {
-            await write("DELETE", `/tokens/${encodeURIComponent(revoking.id ?? revoking.name)}`);
+            await write("DELETE", `/tokens/${encodeURIComponent(revoking.name)}`);
             reload();
           }}
         />

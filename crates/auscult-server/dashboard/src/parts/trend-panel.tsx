@@ -1,11 +1,11 @@
 // The trend of a machine with the choice of its span of time.
 
 import { useState } from "preact/hooks";
-import { type MachineDetail, type Trend, paths } from "../api";
+import { type Lines, type MachineDetail, type Trend, paths } from "../api";
 import { TrendChart } from "../charts/trend";
 import { exactly, iso, plantNow, plantSpeed, score, when } from "../format";
 import { t } from "../texts";
-import { Card, Failure, Segments, useLoaded, useThrottled } from "./basics";
+import { Card, Failure, Segments, Table, useLoaded, useThrottled } from "./basics";
 
 type Range = keyof typeof t.machine.ranges;
 const SECONDS: Record<Range, number> = { hour: 3600, day: 86_400, week: 7 * 86_400, year: 365 * 86_400 };
@@ -20,7 +20,7 @@ export function TrendPanel({ machine }: { machine: MachineDetail }) {
   const [zoomed, zoom] = useState<{ from: number; to: number } | null>(null);
   // New clips move the chart, but not more often than it can be read.
   const clips = useThrottled(machine.clips, plantSpeed() > 1 ? 2000 : 10_000);
-  const [shown] = [zoomed ?? spanOf(range, clips)];
+  const shown = zoomed ?? spanOf(range, clips);
   const width = widthFor((shown.to - shown.from) / 1000);
   const { value, error } = useLoaded<Trend>(paths.trend(machine.name, iso(shown.from), iso(shown.to), width), clips);
   const shift = (share: number) => {
@@ -61,7 +61,7 @@ export function TrendPanel({ machine }: { machine: MachineDetail }) {
       {error && <Failure error={error} />}
       {value && (
         <TrendBody
-          machine={machine}
+          lines={machine.lines}
           trend={value}
           from={shown.from}
           to={shown.to}
@@ -86,14 +86,14 @@ function spanOf(range: Range, clips: number): { from: number; to: number } {
 }
 
 function TrendBody({
-  machine,
+  lines,
   trend,
   from,
   to,
   name,
   zoom,
 }: {
-  machine: MachineDetail;
+  lines: Lines;
   trend: Trend;
   from: number;
   to: number;
@@ -112,45 +112,33 @@ function TrendBody({
           sum((point) => point.scored),
           sum((point) => point.anomalous),
           score(highest),
-          machine.lines.alarm === null ? null : score(machine.lines.alarm),
+          lines.clip === null ? null : score(lines.clip),
         );
   const columns = t.machine.columns;
   return (
     <>
       {points.length === 0 && <p class="plot-empty">{t.machine.trendEmpty}</p>}
-      <TrendChart trend={trend} lines={machine.lines} from={from} to={to} label={label} zoom={zoom} />
+      <TrendChart trend={trend} line={lines.clip} from={from} to={to} label={label} zoom={zoom} />
+      {lines.alarm !== null && <p class="hint">{t.machine.rule(lines.alert, lines.alarm)}</p>}
       <details>
         <summary>{t.asTable}</summary>
-        <div class="scroll" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                {[columns.from, columns.clips, columns.anomalous, columns.lowest, columns.mean, columns.highest].map(
-                  (text) => (
-                    <th scope="col" key={text}>
-                      {text}
-                    </th>
-                  ),
-                )}
+        <Table
+          columns={[columns.from, columns.clips, columns.anomalous, columns.lowest, columns.mean, columns.highest]}
+        >
+          {points
+            .slice(-100)
+            .reverse()
+            .map((point) => (
+              <tr key={String(point.start)}>
+                <td>{exactly(point.start)}</td>
+                <td>{point.clips}</td>
+                <td>{point.anomalous}</td>
+                <td>{score(point.lowest)}</td>
+                <td>{score(point.mean)}</td>
+                <td>{score(point.highest)}</td>
               </tr>
-            </thead>
-            <tbody>
-              {points
-                .slice(-100)
-                .reverse()
-                .map((point) => (
-                  <tr key={String(point.start)}>
-                    <td>{exactly(point.start)}</td>
-                    <td>{point.clips}</td>
-                    <td>{point.anomalous}</td>
-                    <td>{score(point.lowest)}</td>
-                    <td>{score(point.mean)}</td>
-                    <td>{score(point.highest)}</td>
-                  </tr>
-                ))}
-            </tbody>
-          </table>
-        </div>
+            ))}
+        </Table>
       </details>
     </>
   );

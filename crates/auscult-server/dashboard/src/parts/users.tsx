@@ -4,7 +4,7 @@ import { useState } from "preact/hooks";
 import { type List, type Role, type User, write } from "../api";
 import { loadSession, say } from "../store";
 import { t } from "../texts";
-import { Card, Confirm, Dialog, Failure, useAction, useLoaded } from "./basics";
+import { Card, Confirm, Dialog, Failure, Form, Options, Table, useAction, useLoaded } from "./basics";
 
 const ROLES: Role[] = ["viewer", "operator", "administrator"];
 
@@ -33,81 +33,53 @@ export function Users() {
       form.reset();
       await after();
     });
+  // The first user must be able to add others.
+  const first = value?.items.length === 0 ? "administrator" : "viewer";
   return (
     <Card title={t.settings.users}>
       {error && <Failure error={error} retry={reload} />}
       {value && value.items.length > 0 && (
-        <div class="scroll" tabIndex={0}>
-          <table>
-            <thead>
-              <tr>
-                <th scope="col">{t.settings.name}</th>
-                <th scope="col">{t.settings.role}</th>
-                <th scope="col">{t.settings.actions}</th>
-              </tr>
-            </thead>
-            <tbody>
-              {value.items.map((user) => (
-                <tr key={user.name}>
-                  <td>{user.name}</td>
-                  <td>
-                    <select
-                      aria-label={`${t.settings.role}: ${user.name}`}
-                      value={user.role}
-                      disabled={busy}
-                      onChange={(input) => setRole(user.name, input.currentTarget.value)}
-                    >
-                      {ROLES.map((role) => (
-                        <option key={role} value={role}>
-                          {t.roles[role]}
-                        </option>
-                      ))}
-                    </select>
-                  </td>
-                  <td>
-                    <span class="buttons tight">
-                      <button type="button" class="small" onClick={() => change(user.name)}>
-                        {t.settings.changePassword}
-                      </button>
-                      <button type="button" class="small" onClick={() => remove(user.name)}>
-                        {t.settings.remove}
-                      </button>
-                    </span>
-                  </td>
-                </tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        <Table columns={[t.settings.name, t.settings.role, t.settings.actions]}>
+          {value.items.map((user) => (
+            <tr key={user.name}>
+              <td>{user.name}</td>
+              <td>
+                <select
+                  aria-label={`${t.settings.role}: ${user.name}`}
+                  value={user.role}
+                  disabled={busy}
+                  onChange={(input) => setRole(user.name, input.currentTarget.value)}
+                >
+                  <Options of={ROLES.map((role) => [role, t.roles[role]])} />
+                </select>
+              </td>
+              <td>
+                <span class="buttons tight">
+                  <button type="button" class="small" onClick={() => change(user.name)}>
+                    {t.settings.changePassword}
+                  </button>
+                  <button type="button" class="small" onClick={() => remove(user.name)}>
+                    {t.settings.remove}
+                  </button>
+                </span>
+              </td>
+            </tr>
+          ))}
+        </Table>
       )}
       <h3>{t.settings.addUser}</h3>
-      <form
-        class="fields"
-        onSubmit={(event) => {
-          event.preventDefault();
-          void add(event.currentTarget);
-        }}
-      >
+      <Form class="fields" send={add}>
         <label>
           {t.settings.name}
           <input name="name" required autocomplete="off" />
         </label>
         <label>
           {t.settings.role}
-          <select
-            name="role"
-            defaultValue={value?.items.length === 0 ? "administrator" : "viewer"}
-            key={String(value?.items.length === 0)}
-          >
-            {ROLES.map((role) => (
-              <option
-                key={role}
-                value={role}
-                selected={role === (value?.items.length === 0 ? "administrator" : "viewer")}
-              >
-                {t.roles[role]}: {t.settings.roleText[role]}
-              </option>
-            ))}
+          <select name="role" key={first}>
+            <Options
+              of={ROLES.map((role) => [role, `${t.roles[role]}: ${t.settings.roleText[role]}`])}
+              chosen={first}
+            />
           </select>
         </label>
         <label>
@@ -124,7 +96,7 @@ export function Users() {
         <button type="submit" class="primary" disabled={busy} aria-label={t.settings.addUser}>
           {t.settings.add}
         </button>
-      </form>
+      </Form>
       {removing !== null && (
         <Confirm
           title={t.settings.removeUser(removing)}
@@ -150,12 +122,7 @@ function Password({ name, close }: { name: string; close: () => void }) {
     });
   return (
     <Dialog title={`${t.settings.newPassword}: ${name}`} close={close}>
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void save(event.currentTarget);
-        }}
-      >
+      <Form send={save}>
         <label>
           {t.settings.newPassword}
           <input name="password" type="password" required minLength={10} autocomplete="new-password" />
@@ -169,7 +136,7 @@ function Password({ name, close }: { name: string; close: () => void }) {
             {t.cancel}
           </button>
         </div>
-      </form>
+      </Form>
     </Dialog>
   );
 }
