@@ -20,6 +20,7 @@ mod synth;
 mod train;
 mod tune;
 mod watch;
+mod watched;
 
 use clap::{Parser, Subcommand};
 
@@ -47,6 +48,7 @@ pub(crate) use self::{
     train::TrainArguments,
     tune::{Budget, TuneArguments},
     watch::{EventArguments, ExportArguments, WatchArguments, WatchCommand, WeekArguments},
+    watched::WatchedArguments,
 };
 use crate::version;
 

@@ -1,10 +1,11 @@
 //! `auscult serve`.
 
-use std::{net::SocketAddr, path::PathBuf};
+use std::net::SocketAddr;
 
-use auscult_monitor::site::Seconds;
 use auscult_server::access::{Role, Scope};
 use clap::{Args, Subcommand};
+
+use super::WatchedArguments;
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
@@ -19,30 +20,12 @@ Examples:
 Without users, whoever sits at this computer may do everything, and nobody else can connect. All of
 `auscult watch status`, `events`, `acknowledge`, ... work beside it, with the same --data.")]
 pub(crate) struct ServeArguments {
-    /// The configuration, as for `auscult watch`.
-    #[arg(value_name = "SITE.toml")]
-    pub(crate) site: Option<PathBuf>,
-
-    /// Watch a synthetic plant of six machines, a day in eight seconds.
-    #[arg(long, conflicts_with = "site")]
-    pub(crate) demo: bool,
+    #[command(flatten)]
+    pub(crate) watched: WatchedArguments,
 
     /// Where to listen; beyond this computer only with users or tokens.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     pub(crate) listen: SocketAddr,
-
-    /// End by itself after this long: 120s, 10m.
-    #[arg(long = "for", value_name = "TIME")]
-    pub(crate) most: Option<Seconds>,
-
-    /// Where history, models, sound, users and tokens are kept; the platform's state folder if not
-    /// given.
-    #[arg(long, value_name = "DIR", global = true)]
-    pub(crate) data: Option<PathBuf>,
-
-    /// Print the log as JSON lines.
-    #[arg(long)]
-    pub(crate) log_json: bool,
 
     #[command(subcommand)]
     pub(crate) command: Option<ServeCommand>,

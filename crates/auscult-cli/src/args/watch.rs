@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use auscult_monitor::site::Seconds;
 use clap::{Args, Subcommand};
 
+use super::WatchedArguments;
+
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
 #[command(after_help = "\
@@ -18,9 +20,8 @@ Examples:
   auscult watch acknowledge pump-7            the alarm has been seen
   auscult watch shelve pump-7 --for 4h --reason \"new seals\"")]
 pub(crate) struct WatchArguments {
-    /// The configuration.
-    #[arg(value_name = "SITE.toml")]
-    pub(crate) site: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) watched: WatchedArguments,
 
     /// Write a commented configuration to this file, and end.
     #[arg(long, value_name = "SITE.toml", conflicts_with_all = ["site", "check", "demo"])]
@@ -29,22 +30,6 @@ pub(crate) struct WatchArguments {
     /// Check a configuration and its models, and end.
     #[arg(long, value_name = "SITE.toml", conflicts_with_all = ["site", "demo"])]
     pub(crate) check: Option<PathBuf>,
-
-    /// Watch a synthetic plant of six machines, a day in eight seconds.
-    #[arg(long, conflicts_with = "site")]
-    pub(crate) demo: bool,
-
-    /// End by itself after this long: 120s, 10m.
-    #[arg(long = "for", value_name = "TIME")]
-    pub(crate) most: Option<Seconds>,
-
-    /// Where history, models and sound are kept; the platform's state folder if not given.
-    #[arg(long, value_name = "DIR", global = true)]
-    pub(crate) data: Option<PathBuf>,
-
-    /// Print the log as JSON lines.
-    #[arg(long)]
-    pub(crate) log_json: bool,
 
     #[command(subcommand)]
     pub(crate) command: Option<WatchCommand>,

@@ -11,5 +11,9 @@ pub(crate) mod settings_file;
 #[cfg(feature = "training")]
 pub(crate) mod training;
 pub(crate) mod unused;
+mod watched;
 
-pub(crate) use self::data_folder::data_folder;
+pub(crate) use self::{
+    data_folder::data_folder,
+    watched::{Watched, start_log},
+};

@@ -11,7 +11,7 @@ use crate::{
 };
 
 pub(crate) fn run(arguments: &ServeArguments, context: &Context) -> anyhow::Result<Outcome> {
-    let data = data_folder(arguments.data.as_deref(), arguments.demo)?;
+    let data = data_folder(arguments.watched.data.as_deref(), arguments.watched.demo)?;
     match &arguments.command {
         None => running::serve(arguments, data, context),
         Some(ServeCommand::User(command)) => people::user(&data, command, context),

@@ -1,23 +1,19 @@
 //! Running the service.
 
-use std::{path::Path, sync::Arc, time::Duration};
+use std::{path::Path, sync::Arc};
 
 use auscult_monitor::{
-    clock::Clock,
     data::DataFolder,
     history::{ClipQuery, History},
-    run::Settings,
-    running::Watching,
-    site::Site,
-    sources::{Plant, plant_site},
+    sources::Plant,
 };
 use auscult_server::{ExportFormat, Exporter, LogRing, Serve};
-use tracing_subscriber::{Layer as _, layer::SubscriberExt as _, util::SubscriberInitExt as _};
 
 use crate::{
     Outcome,
     args::ServeArguments,
     context::Context,
+    options::{Watched, start_log},
     output::{Format, write_clips},
 };
 
@@ -26,33 +22,22 @@ pub(super) fn serve(
     data: DataFolder,
     context: &Context,
 ) -> anyhow::Result<Outcome> {
-    let (site, path, clock) = match (&arguments.site, arguments.demo) {
-        (Some(path), _) => (Site::read(path)?, Some(path.clone()), Clock::system()),
-        (None, true) => {
-            // A plant that was begun goes on where it stood.
-            let began = last_time(&data)?.unwrap_or(Plant::BEGIN);
-            (plant_site(), None, Clock::fast(began, Plant::SPEED))
-        }
-        (None, false) => anyhow::bail!(
-            "what shall be watched? name a configuration (auscult watch --init site.toml writes one), or try auscult \
-             serve --demo"
-        ),
-    };
+    let typed = &arguments.watched;
+    // A plant that was begun goes on where it stood.
+    let began = if typed.demo { last_time(&data)? } else { None };
+    let began = began.unwrap_or(Plant::BEGIN);
+    let Watched { site, settings, watching } = Watched::new(typed, data, began, "serve", context)?;
     let logs = LogRing::default();
-    start_log(arguments.log_json, &logs);
+    start_log(typed.log_json, Some(logs.clone()));
     let printer = context.printer.clone();
     auscult_server::serve(Serve {
         site,
-        monitor: Settings { data, clock, jobs: None, front_ends: context.front_ends.clone() },
-        watching: Watching {
-            path,
-            most: arguments.most.map(|most| Duration::from_secs_f64(most.0)),
-            cancel: context.cancel.clone(),
-        },
+        monitor: settings,
+        watching,
         listen: arguments.listen,
         logs,
         exporter: Some(exporter()),
-        is_demo: arguments.demo,
+        is_demo: typed.demo,
         // Nobody may be left to read it.
         ready: Box::new(move |url| drop(printer.line(format!("open {url}")))),
     })?;
@@ -81,16 +66,4 @@ fn exporter() -> Exporter {
         };
         write_clips(history, query, &format, output).map_err(|error| format!("{error:#}"))
     })
-}
-
-/// Everything goes to standard error, and the last lines to the page on the system.
-fn start_log(json: bool, logs: &LogRing) {
-    let log = tracing_subscriber::fmt::layer()
-        .with_writer(std::io::stderr)
-        .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
-        .with_target(false);
-    let log = if json { log.json().boxed() } else { log.compact().boxed() };
-    let level = tracing_subscriber::filter::LevelFilter::INFO;
-    // A second log would be the first one's own.
-    let _ = tracing_subscriber::registry().with(log).with(logs.clone()).with(level).try_init();
 }

@@ -21,7 +21,7 @@ pub(crate) fn run(arguments: &WatchArguments, context: &Context) -> anyhow::Resu
     if let Some(path) = &arguments.check {
         return running::check(path, context);
     }
-    let data = data_folder(arguments.data.as_deref(), arguments.demo)?;
+    let data = data_folder(arguments.watched.data.as_deref(), arguments.watched.demo)?;
     match &arguments.command {
         None => running::watch(arguments, data, context),
         Some(WatchCommand::Status { json, once }) => looking::status(&data, *json, *once, context),
