@@ -65,17 +65,24 @@ const LONGEST_WAIT: Duration = Duration::from_secs(60);
 struct Backoff {
     wait: Duration,
     is_told: bool,
+    #[cfg(any(feature = "microphone", feature = "rtsp"))]
     has_worked: bool,
 }
 
 impl Default for Backoff {
     fn default() -> Self {
-        Self { wait: FIRST_WAIT, is_told: false, has_worked: false }
+        Self {
+            wait: FIRST_WAIT,
+            is_told: false,
+            #[cfg(any(feature = "microphone", feature = "rtsp"))]
+            has_worked: false,
+        }
     }
 }
 
 impl Backoff {
     /// The source is there; whether that is news.
+    #[cfg(any(feature = "microphone", feature = "rtsp"))]
     fn succeeded(&mut self) -> bool {
         let is_news = self.has_worked || self.is_told;
         *self = Self { has_worked: true, ..Self::default() };
@@ -90,6 +97,32 @@ impl Backoff {
         }
         tokio::time::sleep(self.wait).await;
         self.wait = (2 * self.wait).min(LONGEST_WAIT);
+    }
+}
+
+/// Senders that come and go: the first loss is told, and others only after a while, which grows as long as they go on.
+#[derive(Debug, Default)]
+struct Losses {
+    last: Option<Duration>,
+    wait: Duration,
+}
+
+/// How long losses are not told after one was, from the first to the longest wait.
+const FIRST_SILENCE: Duration = Duration::from_secs(60);
+const LONGEST_SILENCE: Duration = Duration::from_secs(3_600);
+
+impl Losses {
+    /// Whether a loss at this time since the start is told.
+    fn is_news(&mut self, now: Duration) -> bool {
+        let since = self.last.map(|last| now.saturating_sub(last));
+        if since.is_some_and(|since| since < self.wait) {
+            return false;
+        }
+        // A source that has held for longer than was waited for begins anew.
+        let holds = since.is_none_or(|since| since >= 2 * self.wait);
+        self.wait = if holds { FIRST_SILENCE } else { (2 * self.wait).min(LONGEST_SILENCE) };
+        self.last = Some(now);
+        true
     }
 }
 
@@ -166,5 +199,21 @@ pub fn start(spec: &SourceSpec, taps: Vec<Tap>, clock: &Clock, folders: &Folders
         #[cfg(feature = "rtsp")]
         SourceSpec::Rtsp { url } => Running::Task(tokio::spawn(rtsp::rtsp(url, taps, clock))),
         SourceSpec::Push => Running::Pushed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sender_that_comes_and_goes_is_told_ever_more_seldom() {
+        let mut losses = Losses::default();
+        // A loss a second for three hours.
+        let told: Vec<u64> =
+            (0..10_800).filter(|&second| losses.is_news(Duration::from_secs(second))).collect();
+        assert_eq!(told, [0, 60, 180, 420, 900, 1_860, 3_780, 7_380]);
+        assert!(losses.is_news(Duration::from_secs(100_000)), "much later it is news again");
+        assert!(losses.is_news(Duration::from_secs(100_060)), "and soon tells the next one");
     }
 }

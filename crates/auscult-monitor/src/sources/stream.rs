@@ -1,6 +1,6 @@
 //! Raw samples that arrive as they are recorded: over TCP, or on standard input.
 
-use std::net::SocketAddr;
+use std::{net::SocketAddr, time::Instant};
 
 use tokio::{
     io::{AsyncRead, AsyncReadExt},
@@ -8,7 +8,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Backoff, FIRST_WAIT, STALLED, Tap, pcm::Decoder, report};
+use super::{Backoff, FIRST_WAIT, Losses, STALLED, Tap, pcm::Decoder, report};
 use crate::{clock::Clock, site::Pcm};
 
 /// How many bytes are taken at once.
@@ -17,7 +17,9 @@ const AT_ONCE: usize = 1 << 16;
 pub(super) async fn tcp(address: SocketAddr, pcm: Pcm, taps: Vec<Tap>, clock: Clock) {
     let listener = listen(address, &taps).await;
     report(&taps, false, &format!("nobody is connected to tcp {address}"), false).await;
-    let mut connections = Backoff::default();
+    let (mut losses, began) = (Losses::default(), Instant::now());
+    // Whether the last loss was told: then its end is, too.
+    let mut is_missed = false;
     loop {
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -28,9 +30,11 @@ pub(super) async fn tcp(address: SocketAddr, pcm: Pcm, taps: Vec<Tap>, clock: Cl
             }
         };
         tracing::info!(%address, %peer, "connected");
-        report(&taps, true, &format!("{peer} is connected"), connections.succeeded()).await;
+        report(&taps, true, &format!("{peer} is connected"), is_missed).await;
         let end = serve(&listener, stream, pcm, &taps, &clock).await;
-        report(&taps, false, &format!("nobody is connected to tcp {address}: {end}"), true).await;
+        is_missed = losses.is_news(began.elapsed());
+        let text = format!("nobody is connected to tcp {address}: {end}");
+        report(&taps, false, &text, is_missed).await;
     }
 }
 
