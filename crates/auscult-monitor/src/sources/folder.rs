@@ -1,7 +1,7 @@
 //! Watched folders: one thread for all of them, told by the system, or looking for itself where that cannot be had.
 
 use std::{
-    collections::{BTreeMap, HashMap, VecDeque},
+    collections::{BTreeMap, BTreeSet, HashMap, VecDeque},
     fs,
     path::{Path, PathBuf},
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
@@ -128,6 +128,8 @@ struct Folder {
     own: Option<PathBuf>,
     /// Whole recordings that wait for the judge.
     ready: VecDeque<Recording>,
+    /// Recordings that this user may not read: told once each, and tried again with every look.
+    forbidden: BTreeSet<PathBuf>,
     is_lost: bool,
 }
 
@@ -194,6 +196,7 @@ impl Thread {
             seen,
             candidates: BTreeMap::new(),
             ready: VecDeque::new(),
+            forbidden: BTreeSet::new(),
             is_lost: false,
         });
     }
@@ -297,6 +300,9 @@ impl Folder {
             a.total_cmp(b).then_with(|| first.cmp(second))
         });
         for (_, path, Candidate { size, modified, .. }) in whole {
+            if self.is_forbidden(&path) {
+                continue;
+            }
             let name = self.name(&path);
             if self.seen.insert(name.clone(), (size, modified)) == Some((size, modified)) {
                 continue;
@@ -305,6 +311,22 @@ impl Folder {
             self.ready.push_back(Recording { path, seen });
         }
         self.deliver();
+    }
+
+    /// Whether a recording may not be read; then it is not done with, and is found again once its rights have changed.
+    fn is_forbidden(&mut self, path: &Path) -> bool {
+        let denied = |error: std::io::Error| error.kind() == std::io::ErrorKind::PermissionDenied;
+        if !fs::File::open(path).is_err_and(denied) {
+            self.forbidden.remove(path);
+            return false;
+        }
+        if self.forbidden.insert(path.to_owned()) {
+            tracing::warn!(
+                path = %path.display(),
+                "a recording may not be read by this user; it is tried again (chmod +r allows it)"
+            );
+        }
+        true
     }
 
     /// Gives the judge as much as it takes now; others have folders, too.
@@ -349,7 +371,10 @@ impl Folder {
 
     fn consider(&mut self, path: &Path, is_closed: bool, is_told: bool) {
         let is_own = self.own.as_ref().is_some_and(|own| path.starts_with(own));
-        if is_own || !has_sound_extension(path) {
+        // Names with a dot in front are of programs that are not done with a file.
+        let is_hidden =
+            path.file_name().is_some_and(|name| name.as_encoded_bytes().starts_with(b"."));
+        if is_own || is_hidden || !has_sound_extension(path) {
             return;
         }
         let Some(mut found) = facts(path) else { return };
