@@ -33,6 +33,8 @@ pub(super) struct Microphone {
     /// Per band: mean and deviation of the references, in dB.
     usual: Vec<(f64, f64)>,
     recent: VecDeque<Vec<f32>>,
+    /// What the last clip was judged to be.
+    last: Option<SensorFault>,
 }
 
 impl Microphone {
@@ -43,7 +45,8 @@ impl Microphone {
             let levels = spectra.iter().filter_map(|it| it.get(band)).map(|&it| f64::from(it));
             mean_and_deviation(levels)
         });
-        Self { model, usual: usual.collect(), recent: VecDeque::with_capacity(TOGETHER) }
+        let recent = VecDeque::with_capacity(TOGETHER);
+        Self { model, usual: usual.collect(), recent, last: None }
     }
 
     /// Whether it was made for this model.
@@ -60,19 +63,31 @@ impl Microphone {
             self.recent.pop_front();
         }
         self.recent.push_back(clip.collect());
-        let (count, hertz) = (self.recent.len(), &difference.hertz);
-        let mut judged = self.judge(count - 1, hertz);
-        if count == TOGETHER {
-            judged = judged.or_else(|| self.judge(0, hertz));
-        }
-        judged
+        self.judge_newest(&difference.hertz)
+    }
+
+    /// Judges the newest clip: alone, together with those before it, or as they were judged if it does not contradict that.
+    fn judge_newest(&mut self, hertz: &[f64]) -> Option<SensorFault> {
+        let newest = self.recent.len() - 1;
+        let together = || (newest + 1 == TOGETHER).then(|| self.judge(0, hertz)).flatten();
+        let judged = self.judge(newest, hertz).or_else(together).or(self.last);
+        // The clips before it may speak of a fault that has just ended.
+        let shift = middle(self.bands(newest, hertz).iter().map(|band| band.decibels))?;
+        self.last = judged.filter(|fault| fault.agrees_with(shift));
+        self.last
     }
 
     /// Judges the clips from `first` on together.
     fn judge(&self, first: usize, hertz: &[f64]) -> Option<SensorFault> {
+        let bands = self.bands(first, hertz);
+        (bands.len() >= FEWEST).then(|| common_gain(&bands).or_else(|| even_loss(&bands)))?
+    }
+
+    /// How the clips from `first` on differ from the references on average.
+    fn bands(&self, first: usize, hertz: &[f64]) -> Vec<Band> {
         let count = (self.recent.len() - first) as f64;
         let bands = self.usual.iter().zip(hertz.windows(2)).enumerate();
-        let bands: Vec<Band> = bands
+        bands
             .filter_map(|(band, (&(usual, deviation), edges))| {
                 let levels = self.recent.range(first..).filter_map(|clip| clip.get(band));
                 let level = levels.map(|&level| f64::from(level)).sum::<f64>() / count;
@@ -82,8 +97,18 @@ impl Microphone {
                     allowed: EVEN + deviation / count.sqrt(),
                 })
             })
-            .collect();
-        (bands.len() >= FEWEST).then(|| common_gain(&bands).or_else(|| even_loss(&bands)))?
+            .collect()
+    }
+}
+
+impl SensorFault {
+    /// Whether a clip whose bands have moved by this much in the middle, in dB, may have this fault.
+    fn agrees_with(self, shift: f64) -> bool {
+        match self {
+            Self::Gain(gain) => shift * gain.signum() >= LARGE / 2.0,
+            Self::Moved(..) => shift <= -EVEN,
+            _ => false,
+        }
     }
 }
 
@@ -160,7 +185,7 @@ mod tests {
     fn microphone() -> (Microphone, Vec<f64>) {
         let hertz = (0..=16).map(|band| 100.0 * 2.0_f64.powf(f64::from(band) / 3.0)).collect();
         let usual = vec![(-40.0, 2.0); 16];
-        (Microphone { model: 1, usual, recent: VecDeque::new() }, hertz)
+        (Microphone { model: 1, usual, recent: VecDeque::new(), last: None }, hertz)
     }
 
     /// Three clips that differ from the references by `decibels`, and from each other.
@@ -197,6 +222,30 @@ mod tests {
         let hissing =
             |band: usize| if (9..12).contains(&band) { 6.0 } else { -3.0 - 0.8 * band as f64 };
         assert_eq!(after(hissing), None, "quieter, and three bands hiss");
+    }
+
+    /// What each of these clips is judged to be; they differ from the references and from each other.
+    fn one_by_one(decibels: &[f64]) -> Vec<bool> {
+        let (mut microphone, hertz) = microphone();
+        let mut judge = |(clip, decibels): (usize, &f64)| {
+            // Every second clip is too uneven to be recognised alone.
+            let noise = if clip % 2 == 0 { 0.5 } else { 6.0 };
+            let level =
+                |band: usize| -40.0 + decibels + noise * [1.0, -1.0, 0.2][(clip + band) % 3];
+            if microphone.recent.len() == TOGETHER {
+                microphone.recent.pop_front();
+            }
+            microphone.recent.push_back((0..16).map(|band| level(band) as f32).collect());
+            microphone.judge_newest(&hertz).is_some()
+        };
+        decibels.iter().enumerate().map(&mut judge).collect()
+    }
+
+    #[test]
+    fn a_changed_gain_does_not_come_and_go() {
+        let heard = one_by_one(&[0.0, 0.0, -12.0, -12.0, -12.0, -12.0, 0.0, 0.0]);
+        assert_eq!(heard, [false, false, true, true, true, true, false, false]);
+        assert_eq!(one_by_one(&[0.0, 2.0, -2.0, 0.0]), [false; 4]);
     }
 
     #[test]
