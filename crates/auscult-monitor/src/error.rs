@@ -33,6 +33,16 @@ pub enum Error {
         /// Why.
         source: Box<auscult::Error>,
     },
+    /// The alarm budget of a machine cannot be kept with its model.
+    #[error("the model {path} of {machine}: {reason}")]
+    Promise {
+        /// The machine.
+        machine: String,
+        /// The file.
+        path: PathBuf,
+        /// Why, and what could be promised.
+        reason: String,
+    },
     /// The disk or the network refuses.
     #[error("{doing}: {source}")]
     Io {
@@ -42,8 +52,8 @@ pub enum Error {
         source: std::io::Error,
     },
     /// SQLite refuses.
-    #[error("the history: {0}")]
-    Sqlite(#[from] rusqlite::Error),
+    #[error("the history: {}", describe(.0))]
+    Sqlite(rusqlite::Error),
     /// A row of the history cannot be read.
     #[error("the history holds something unreadable: {0}")]
     Json(#[from] serde_json::Error),
@@ -121,12 +131,36 @@ pub enum Error {
     Stopping,
 }
 
+// By hand: SQLite's errors say the same again as their own cause.
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Sqlite(error)
+    }
+}
+
+/// What SQLite says, and what to do about a damaged file.
+fn describe(error: &rusqlite::Error) -> String {
+    use rusqlite::ErrorCode;
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => format!(
+            "{error}; stop the monitor, move history.db, history.db-wal and history.db-shm away, and copy a backup to history.db \
+             (auscult watch backup makes one); without one a new history begins"
+        ),
+        _ => error.to_string(),
+    }
+}
+
 /// What this crate's functions give.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 impl Error {
     pub(crate) fn of_history(path: &Path, error: &rusqlite::Error) -> Self {
-        Self::Unreadable { path: path.to_owned(), reason: error.to_string() }
+        Self::Unreadable { path: path.to_owned(), reason: describe(error) }
+    }
+
+    /// With its line in a configuration, if it is about a model that is named there.
+    pub fn in_file(self, file: Option<&Path>) -> Self {
+        file.and_then(|file| SiteProblems::of_model(file, &self)).map_or(self, Self::Site)
     }
 
     /// What failed, for `map_err`.

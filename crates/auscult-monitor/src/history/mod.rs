@@ -16,7 +16,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 
-use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 
 pub use self::{
     commit::{ClipRow, Commit, SeenFile, SoundRow, Standing},
@@ -54,7 +54,10 @@ impl History {
         let mut history = Self { connection, path };
         match history.prepare() {
             Err(Error::Sqlite(error))
-                if error.sqlite_error_code() == Some(rusqlite::ErrorCode::NotADatabase) =>
+                if matches!(
+                    error.sqlite_error_code(),
+                    Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt)
+                ) =>
             {
                 Err(Error::of_history(&history.path, &error))
             }

@@ -1,6 +1,7 @@
 //! What was written becomes what is run, or a list of what is wrong, each with its line.
 
 mod together;
+mod words;
 
 use std::{
     collections::BTreeSet,
@@ -28,8 +29,7 @@ pub(super) fn check(text: &str, path: &Path) -> Result<Site, SiteProblems> {
     let site = match parsed {
         Ok(file) => Some(checking.site(file, path.parent().unwrap_or(Path::new("")))),
         Err(error) => {
-            // The message alone: where it is, the line says.
-            checking.problem(error.span(), error.message().trim().replace('\n', ", "));
+            checking.syntax(&error);
             None
         }
     };
@@ -58,9 +58,7 @@ pub(super) fn check_added(
                 .extend(file.machine.into_iter().map(|machine| checking.machine(machine, base)));
             checking.machines_together(&machines, site.mqtt.is_some());
         }
-        Err(error) => {
-            checking.problem(error.span(), error.message().trim().replace('\n', ", "));
-        }
+        Err(error) => checking.syntax(&error),
     }
     if checking.problems.is_empty() {
         Ok(machines.into_iter().map(|(_, machine)| machine).collect())
@@ -76,11 +74,19 @@ struct Checking<'a> {
 
 impl Checking<'_> {
     fn problem(&mut self, span: Option<Range<usize>>, text: impl Into<String>) {
-        let line = span.map(|span| {
-            let before = self.text.get(..span.start).unwrap_or_default();
-            before.matches('\n').count() + 1
-        });
+        let line = span.map(|span| words::line_at(self.text, span.start));
         self.problems.push(Problem { line, text: text.into() });
+    }
+
+    /// What is wrong with a key of a table.
+    fn problem_of(&mut self, table: &Range<usize>, key: &str, text: impl Into<String>) {
+        let span = words::key_span(self.text, table, key);
+        self.problem(Some(span), text);
+    }
+
+    fn syntax(&mut self, error: &toml::de::Error) {
+        let text = words::plain(self.text, error.span().as_ref(), error.message());
+        self.problem(error.span(), text);
     }
 
     fn site(&mut self, file: SiteFile, base: &Path) -> Site {
@@ -122,8 +128,21 @@ impl Checking<'_> {
             self.mqtt(mqtt, base);
         }
         let history = file.history;
-        if !(history.clips <= history.minutes && history.minutes <= history.hours) {
-            self.problem(None, "history: clips, minutes and hours must not become shorter");
+        let days = |Seconds(seconds): Seconds| seconds / 86_400.0;
+        for (shorter, longer, key, than) in [
+            (history.clips, history.minutes, "minutes", "clips"),
+            (history.minutes, history.hours, "hours", "minutes"),
+        ] {
+            if shorter > longer {
+                let text = format!(
+                    "history.{key} = {} days is shorter than history.{than} = {} days: what is kept in less detail is kept for \
+                     longer",
+                    days(longer),
+                    days(shorter)
+                );
+                let head = self.text.find("[history]").unwrap_or(0);
+                self.problem_of(&(head..head), key, text);
+            }
         }
         let mqtt = file
             .mqtt
@@ -215,17 +234,23 @@ impl Checking<'_> {
             self.problem(Some(budget.span()), text);
         }
         let learn = file.learn.unwrap_or_default();
-        if learn.visits == 0 || learn.clips < 2 {
-            let text =
-                format!("machine {name:?}: learn: at least one visit and two clips are needed");
-            self.problem(Some(whole.clone()), text);
+        if learn.visits == 0 {
+            let text = format!("machine {name:?}: learn.visits = 0: at least 1");
+            self.problem_of(&whole, "learn.visits", text);
+        }
+        if learn.clips < learn.visits.max(2) {
+            let (clips, visits) = (learn.clips, learn.visits);
+            let text = format!(
+                "machine {name:?}: learn.clips = {clips}: at least 2, and one for each of learn.visits = {visits}"
+            );
+            self.problem_of(&whole, "learn.clips", text);
         }
         if learn.gap.0 <= 0.0 {
             let text = format!(
                 "machine {name:?}: learn.gap = {} s: it must be longer than nothing",
                 learn.gap.0
             );
-            self.problem(Some(whole.clone()), text);
+            self.problem_of(&whole, "learn.gap", text);
         }
         if let Some(running) = &file.running {
             self.running(running, &name, &whole);
@@ -268,7 +293,7 @@ impl Checking<'_> {
                 let text = format!(
                     "server: trusted_proxies: {proxy:?} is not an address; write it as \"10.0.0.2\""
                 );
-                self.problem(Some(span.clone()), text);
+                self.problem_of(&span, "trusted_proxies", text);
             }
         }
         ServerFile {
@@ -285,27 +310,29 @@ impl Checking<'_> {
             let text = format!(
                 "machine {name:?}: running.above_dbfs = {gate}: levels are between -150 and 0 dBFS, and no machine is above 0"
             );
-            self.problem(Some(whole.clone()), text);
+            self.problem_of(whole, "running.above_dbfs", text);
         }
         if let Some(topic) = &running.topic
             && (topic.is_empty() || topic.contains(['#', '+']))
         {
             let text =
                 format!("machine {name:?}: running.topic = {topic:?}: one topic, without # and +");
-            self.problem(Some(whole.clone()), text);
+            self.problem_of(whole, "running.topic", text);
         }
     }
 
     fn files_of(&mut self, machine: &MachineSpec, whole: &Range<usize>) {
-        let models = machine.model.iter().chain(machine.states.values());
-        for path in models.filter(|path| !path.is_file()) {
+        let named = machine.model.iter().map(|path| ("model".to_owned(), path));
+        let of_states =
+            machine.states.iter().map(|(state, path)| (format!("states.{state}"), path));
+        for (key, path) in named.chain(of_states).filter(|(_, path)| !path.is_file()) {
+            let what = if path.exists() { "is not a file" } else { "is not there" };
             let text = format!(
-                "machine {:?}: the model {} is not there; make it with `auscult fit`, or leave `model` out to learn \
-                 the machine",
+                "machine {:?}: the model {} {what}; make it with `auscult fit`, or leave `model` out to learn the machine",
                 machine.name,
                 path.display()
             );
-            self.problem(Some(whole.clone()), text);
+            self.problem_of(whole, &key, text);
         }
         if !machine.states.is_empty()
             && machine.running.as_ref().is_none_or(|running| running.topic.is_none())
@@ -322,7 +349,7 @@ impl Checking<'_> {
                 "machine {:?}: ring = {} s: at most 600 s",
                 machine.name, machine.ring_seconds
             );
-            self.problem(Some(whole.clone()), text);
+            self.problem_of(whole, "ring", text);
         }
     }
 
@@ -347,7 +374,7 @@ impl Checking<'_> {
             if let Some(Seconds(poll)) = file.poll.filter(|poll| poll.0 <= 0.0) {
                 let text =
                     format!("machine {name:?}: poll = {poll} s: it must be longer than nothing");
-                self.problem(Some(folder.span()), text);
+                self.problem_of(whole, "poll", text);
             }
             let poll = file.poll.map(|Seconds(seconds)| (seconds * 1_000.0).max(100.0) as u64);
             sources.push(SourceSpec::Folder { path, poll_milliseconds: poll });
@@ -450,11 +477,12 @@ impl Checking<'_> {
                         "machine {name:?}: alarm.window = {seconds} s is shorter than the {hop_seconds} s from one \
                          clip to the next"
                     );
-                    self.problem(Some(span), text);
+                    self.problem_of(&span, "window", text);
                     return None;
                 }
                 Err(error) => {
-                    self.problem(Some(span), format!("machine {name:?}: alarm.window: {error}"));
+                    let text = format!("machine {name:?}: alarm.window: {error}");
+                    self.problem_of(&span, "window", text);
                     return None;
                 }
             },
@@ -476,22 +504,22 @@ impl Checking<'_> {
     }
 
     fn mqtt(&mut self, mqtt: &Spanned<MqttFile>, base: &Path) {
-        let (span, file) = (Some(mqtt.span()), mqtt.get_ref());
+        let (span, file) = (mqtt.span(), mqtt.get_ref());
         if host_and_port(&file.broker, 1883).is_none() {
             let text = format!("mqtt.broker = {:?}: write \"host\" or \"host:1883\"", file.broker);
-            self.problem(span.clone(), text);
+            self.problem_of(&span, "broker", text);
         }
         for (key, topic) in [("prefix", &file.prefix), ("discovery", &file.discovery)] {
             if topic.contains(['#', '+', '\0']) || topic.starts_with('/') {
                 let text =
                     format!("mqtt.{key} = {topic:?}: no #, no +, and no slash at the beginning");
-                self.problem(span.clone(), text);
+                self.problem_of(&span, key, text);
             }
         }
         if let Some(ca) = file.ca.as_ref().map(|ca| base.join(ca)).filter(|ca| !ca.is_file()) {
-            self.problem(span.clone(), format!("mqtt.ca: {} is not there", ca.display()));
+            self.problem_of(&span, "ca", format!("mqtt.ca: {} is not there", ca.display()));
         }
-        self.secret(span, "mqtt.password_env", file.password_env.as_deref());
+        self.secret(&span, "mqtt", "password_env", file.password_env.as_deref());
         if !cfg!(feature = "mqtt") {
             self.problem(None, "this program was built without MQTT");
         }
@@ -501,9 +529,9 @@ impl Checking<'_> {
         let (span, file) = (webhook.span(), webhook.get_ref());
         if !(file.url.starts_with("http://") || file.url.starts_with("https://")) {
             let text = format!("webhook.url = {:?} does not begin with http", file.url);
-            self.problem(Some(span.clone()), text);
+            self.problem_of(&span, "url", text);
         }
-        self.secret(Some(span.clone()), "webhook.secret_env", file.secret_env.as_deref());
+        self.secret(&span, "webhook", "secret_env", file.secret_env.as_deref());
         self.news_and_machines(&span, "webhook", &file.tells, &file.machines, names);
     }
 
@@ -511,15 +539,16 @@ impl Checking<'_> {
         let (span, file) = (email.span(), email.get_ref());
         if host_and_port(&file.server, 587).is_none() {
             let text = format!("email.server = {:?}: write \"host\" or \"host:587\"", file.server);
-            self.problem(Some(span.clone()), text);
+            self.problem_of(&span, "server", text);
         }
         if file.to.is_empty() {
-            self.problem(Some(span.clone()), "email.to is empty: nobody would be told");
+            self.problem_of(&span, "to", "email.to is empty: nobody would be told");
         }
-        for address in file.to.iter().chain([&file.from]).filter(|address| !address.contains('@')) {
-            self.problem(Some(span.clone()), format!("email: {address:?} is not an address"));
+        let to = file.to.iter().map(|address| ("to", address));
+        for (key, address) in to.chain([("from", &file.from)]).filter(|(_, it)| !it.contains('@')) {
+            self.problem_of(&span, key, format!("email.{key}: {address:?} is not an address"));
         }
-        self.secret(Some(span.clone()), "email.password_env", file.password_env.as_deref());
+        self.secret(&span, "email", "password_env", file.password_env.as_deref());
         self.news_and_machines(&span, "email", &file.tells, &file.machines, names);
         if !cfg!(feature = "email") {
             self.problem(None, "this program was built without e-mail");
@@ -536,21 +565,26 @@ impl Checking<'_> {
     ) {
         for news in tells.iter().filter(|news| !NEWS.contains(&news.as_str())) {
             let text = format!("{sink}.tells: {news:?} is not one of {}", NEWS.join(", "));
-            self.problem(Some(span.clone()), text);
+            self.problem_of(span, "tells", text);
         }
         for machine in machines.iter().filter(|name| !names.contains(name.as_str())) {
             let text = format!("{sink}.machines: there is no machine {machine:?}");
-            self.problem(Some(span.clone()), text);
+            self.problem_of(span, "machines", text);
         }
     }
 
-    fn secret(&mut self, span: Option<Range<usize>>, key: &str, variable: Option<&str>) {
+    fn secret(&mut self, table: &Range<usize>, name: &str, key: &str, variable: Option<&str>) {
         let Some(variable) = variable else { return };
         if std::env::var_os(variable).is_none() {
-            let text = format!("{key}: the environment variable {variable} is not set");
-            self.problem(span, text);
+            let text = format!("{name}.{key}: the environment variable {variable} is not set");
+            self.problem_of(table, key, text);
         }
     }
+}
+
+/// The line of a machine's key in a configuration, or that of the machine.
+pub(super) fn line_of(text: &str, machine: &str, key: &str) -> Option<usize> {
+    words::line_of(text, machine, key)
 }
 
 const SAFE_NAME: &str =

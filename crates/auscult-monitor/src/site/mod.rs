@@ -28,6 +28,7 @@ pub use self::{
     },
     units::{Bytes, Seconds},
 };
+use crate::error::Error;
 
 /// The version of the configuration's form.
 pub const SITE_SCHEMA: u32 = 1;
@@ -89,6 +90,13 @@ pub struct MachineSpec {
     pub keep: Keep,
     /// How much sound before an alarm is kept with it.
     pub ring_seconds: f64,
+}
+
+impl MachineSpec {
+    /// The files of its models: the one for all operating states, and those of single ones.
+    pub fn models(&self) -> impl Iterator<Item = &PathBuf> {
+        self.model.iter().chain(self.states.values())
+    }
 }
 
 /// Where sound comes from; machines with the same source share it, a channel each.
@@ -215,6 +223,21 @@ impl fmt::Display for SiteProblems {
 
 impl std::error::Error for SiteProblems {}
 
+impl SiteProblems {
+    /// A model that cannot be used is a problem of the line that names it.
+    pub(crate) fn of_model(path: &Path, error: &Error) -> Option<Self> {
+        let (machine, key) = match error {
+            Error::Model { machine, .. } => (machine, "model"),
+            Error::Promise { machine, .. } => (machine, "alarms"),
+            _ => return None,
+        };
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let line = check::line_of(&text, machine, key);
+        let problems = vec![Problem { line, text: error.to_string() }];
+        Some(Self { path: path.to_owned(), problems })
+    }
+}
+
 /// Larger files are not configurations.
 const MOST_BYTES: u64 = 4 << 20;
 
@@ -229,11 +252,20 @@ impl Site {
             path: path.to_owned(),
             problems: vec![Problem { line: None, text }],
         };
-        let facts = std::fs::metadata(path).map_err(|error| fail(error.to_string()))?;
+        let failed = |error: std::io::Error| match error.kind() {
+            std::io::ErrorKind::NotFound => {
+                fail("is not there; auscult watch --init writes a configuration".to_owned())
+            }
+            std::io::ErrorKind::InvalidData => {
+                fail("is not text in UTF-8; save it as UTF-8".to_owned())
+            }
+            _ => fail(error.to_string()),
+        };
+        let facts = std::fs::metadata(path).map_err(failed)?;
         if !facts.is_file() || facts.len() > MOST_BYTES {
             return Err(fail("is not a configuration: not a file of at most 4 MiB".to_owned()));
         }
-        let text = std::fs::read_to_string(path).map_err(|error| fail(error.to_string()))?;
+        let text = std::fs::read_to_string(path).map_err(failed)?;
         Self::parse(&text, path)
     }
 

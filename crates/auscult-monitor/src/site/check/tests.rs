@@ -62,15 +62,15 @@ fn impossible_rules_are_refused_with_their_line() {
         ),
         (
             "[machine.alarm]\nwindow = \"5s\"\n",
-            "4: machine \"pump\": alarm.window = 5 s is shorter",
+            "5: machine \"pump\": alarm.window = 5 s is shorter",
         ),
         ("no_data_after = \"3s\"\n", "4: machine \"pump\": no_data_after = 3 s is shorter"),
         ("no_data_after = \"soon\"\n", "4: \"soon\" is not a length of time"),
-        ("colour = \"red\"\n", "4: unknown field `colour`"),
+        ("colour = \"red\"\n", "4: colour = \"red\": unknown key; known here: name, model"),
         ("tcp = \"here\"\n", "4: machine \"pump\": tcp = \"here\" is not an address"),
         (
             "model = \"none.auscult\"\n",
-            "1: machine \"pump\": the model …/none.auscult is not there",
+            "4: machine \"pump\": the model …/none.auscult is not there",
         ),
         ("preset = \"worst\"\n", "4: machine \"pump\":"),
         ("alarms = \"never\"\n", "4: alarm budget"),
@@ -91,10 +91,10 @@ fn impossible_rules_are_refused_with_their_line() {
             "[[machine]]\nname = \"b\"\ntcp = \"127.0.0.1:1\"\n",
             "4: machine \"b\": raw samples need sample_rate",
         ),
-        ("[[webhook]]\nurl = \"ftp://x\"\n", "4: webhook.url"),
+        ("[[webhook]]\nurl = \"ftp://x\"\n", "5: webhook.url"),
         (
             "[[webhook]]\nurl = \"http://x\"\ntells = [\"fire\"]\n",
-            "4: webhook.tells: \"fire\" is not one of alarm",
+            "6: webhook.tells: \"fire\" is not one of alarm",
         ),
         (
             "[[webhook]]\nurl = \"http://x\"\nsecret_env = \"NO_SUCH_ONE\"\n",
@@ -112,9 +112,25 @@ fn impossible_rules_are_refused_with_their_line() {
         ("[[machine]]\nname = \"-x\"\nfolder = \"other\"\n", "5: name = \"-x\": a name has"),
         ("running.above_dbfs = nan\n", "machine \"pump\": running.above_dbfs = NaN"),
         ("running.topic = \"plant/#\"\n", "machine \"pump\": running.topic = \"plant/#\""),
-        ("poll = \"0s\"\n", "3: machine \"pump\": poll = 0 s"),
-        ("[mqtt]\nbroker = \"a b\"\n", "4: mqtt.broker"),
-        ("[history]\nclips = \"90d\"\n", "0: history: clips, minutes and hours"),
+        ("poll = \"0s\"\n", "4: machine \"pump\": poll = 0 s"),
+        ("channel = \"1\"\n", "4: channel = \"1\": a whole number is needed here, not \"1\""),
+        ("channel = -1\n", "4: channel = -1: a whole number from 0 on is needed here, not -1"),
+        ("keep = \"some\"\n", "4: keep = \"some\": some is not one of none, alarms, all"),
+        ("stdin = \"yes\"\n", "4: stdin = \"yes\": true or false is needed here, not \"yes\""),
+        ("poll = true\n", "4: poll = true: write a number, or a text with a unit"),
+        (
+            "[machine.learn]\nvisits = 50\nclips = 10\n",
+            "6: machine \"pump\": learn.clips = 10: at least 2",
+        ),
+        (
+            "[history]\nhours = \"9d\"\n",
+            "5: history.hours = 9 days is shorter than history.minutes = 60 days",
+        ),
+        ("[mqtt]\nbroker = \"a b\"\n", "5: mqtt.broker"),
+        (
+            "[history]\nclips = \"90d\"\n",
+            "4: history.minutes = 60 days is shorter than history.clips = 90 days",
+        ),
     ] {
         let found = problems(&format!("{machine}{more}"));
         assert!(found.iter().any(|problem| problem.contains(expected)), "{more}: {found:?}");
@@ -134,4 +150,17 @@ fn channels_of_one_source_are_machines() {
     assert!(problems(&(machine("a", 1) + &machine("b", 2))).is_empty());
     let found = problems(&(machine("a", 1) + &machine("b", 3)));
     assert!(found[0].contains("the source has 2"), "{found:?}");
+}
+
+#[test]
+fn one_bracket_too_few_is_said() {
+    let found = problems("[machine]\nname = \"a\"\nfolder = \"in\"\n");
+    assert_eq!(found, ["1: there may be several of these: write [[machine]]"]);
+    let twice = "[[machine]]\nname = \"a\"\nfolder = \"in\"\nrunning.topic = \"t\"\n[[machine]]\nname = \"b\"\nfolder = \"other\"\n\
+        running.topic = \"t\"\n[mqtt]\nbroker = \"localhost\"\n";
+    assert!(
+        problems(twice)[0].contains("8: machine \"b\" and machine \"a\" have the same"),
+        "{:?}",
+        problems(twice)
+    );
 }

@@ -16,6 +16,7 @@ impl Checking<'_> {
         let mut channels: BTreeMap<(&SourceSpec, u16), &str> = BTreeMap::new();
         let mut addresses: BTreeMap<SocketAddr, &SourceSpec> = BTreeMap::new();
         let mut folders: Vec<(PathBuf, &MachineSpec)> = Vec::new();
+        let mut topics: BTreeMap<&str, &str> = BTreeMap::new();
         for (span, machine) in machines {
             // Topics and folders do not tell upper from lower case everywhere.
             if let Some(other) = names.insert(machine.name.to_lowercase(), &machine.name) {
@@ -86,7 +87,16 @@ impl Checking<'_> {
             let topic = machine.running.as_ref().and_then(|running| running.topic.as_deref());
             if topic.is_some() && !has_mqtt {
                 let text = format!("machine {:?}: running.topic needs [mqtt]", machine.name);
-                self.problem(Some(span.clone()), text);
+                self.problem_of(span, "running.topic", text);
+            }
+            if let Some(topic) = topic
+                && let Some(other) = topics.insert(topic, &machine.name)
+            {
+                let text = format!(
+                    "machine {:?} and machine {other:?} have the same running.topic {topic:?}; give each its own",
+                    machine.name
+                );
+                self.problem_of(span, "running.topic", text);
             }
         }
     }
