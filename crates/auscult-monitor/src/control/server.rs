@@ -14,6 +14,9 @@ use crate::error::{Error, Result};
 pub(crate) type Handler =
     Arc<dyn Fn(Ask) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync>;
 
+/// Bytes of a socket's path, without the one that ends it.
+const LONGEST_PATH: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
 /// Longer lines are nonsense.
 const LONGEST_LINE: u64 = 1 << 20;
 
@@ -26,6 +29,14 @@ pub(crate) fn serve(path: &Path, handler: Handler) -> Result<tokio::task::JoinHa
     // Of a monitor that was killed; whoever holds the lock of the folder may remove it.
     let _ = std::fs::remove_file(path);
     let doing = || format!("cannot listen at {}", path.display());
+    let length = path.as_os_str().len();
+    if length > LONGEST_PATH {
+        return Err(Error::Refused(format!(
+            "{}: the path has {length} bytes, and sockets of this system have at most {LONGEST_PATH}; choose a data folder with a \
+             shorter path",
+            doing()
+        )));
+    }
     let listener = UnixListener::bind(path).map_err(Error::io(doing()))?;
     let only_owner = std::fs::Permissions::from_mode(0o600);
     std::fs::set_permissions(path, only_owner).map_err(Error::io(doing()))?;
