@@ -147,17 +147,42 @@ impl History {
         Ok(Some(Standing { memory, status }))
     }
 
-    /// Where every machine stands, by name.
+    /// Where every machine that is watched stands, by name.
     ///
     /// # Errors
     ///
     /// If the history cannot be read.
     pub fn statuses(&self) -> Result<Vec<MachineStatus>> {
-        let select =
-            "SELECT status FROM standing JOIN machines ON machines.id = machine ORDER BY name";
+        let select = "SELECT status FROM standing JOIN machines ON machines.id = machine \
+             WHERE status ->> 'watched' IS NULL ORDER BY name";
         let mut statement = self.connection.prepare_cached(select)?;
         let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
         rows.map(|row| Ok(serde_json::from_str(&row?)?)).collect()
+    }
+
+    /// The names of machines that were watched once; their history stays.
+    ///
+    /// # Errors
+    ///
+    /// If the history cannot be read.
+    pub fn no_longer_watched(&self) -> Result<Vec<String>> {
+        let select = "SELECT name FROM standing JOIN machines ON machines.id = machine \
+             WHERE status ->> 'watched' IS NOT NULL ORDER BY name";
+        let mut statement = self.connection.prepare(select)?;
+        let rows = statement.query_map([], |row| row.get(0))?;
+        Ok(rows.collect::<rusqlite::Result<_>>()?)
+    }
+
+    /// Marks all machines but these as no longer watched, until they are heard again.
+    ///
+    /// # Errors
+    ///
+    /// If the history cannot be written.
+    pub fn watch_only(&mut self, names: &[String]) -> Result<()> {
+        let update = "UPDATE standing SET status = json_set(status, '$.watched', json('false')) WHERE machine NOT IN \
+             (SELECT id FROM machines WHERE name IN (SELECT value FROM json_each(?1)))";
+        self.connection.execute(update, [serde_json::to_string(names)?])?;
+        Ok(())
     }
 
     /// Gives every clip to `each`, in the order they were taken in.
@@ -199,14 +224,14 @@ impl History {
         Ok(row.optional()?)
     }
 
-    /// Events, the oldest first.
+    /// Events in the order they happened, whatever the clock said.
     ///
     /// # Errors
     ///
     /// If the history cannot be read.
     pub fn events(&self, query: &EventQuery) -> Result<Vec<Event>> {
         let select = "SELECT body FROM events WHERE (?1 IS NULL OR machine = ?1) AND (?2 IS NULL OR time >= ?2) \
-             AND (?3 IS NULL OR time < ?3) ORDER BY time, machine, step, rowid";
+             AND (?3 IS NULL OR time < ?3) ORDER BY rowid";
         let mut statement = self.connection.prepare_cached(select)?;
         let values = params![query.machine, query.from, query.to];
         let rows = statement.query_map(values, |row| row.get::<_, String>(0))?;
