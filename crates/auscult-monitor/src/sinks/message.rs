@@ -43,6 +43,12 @@ impl Message<'_> {
             text += heard;
             text.push('\n');
         }
+        if self.event.news() == "alarm" {
+            let name = &self.event.machine;
+            text += &format!(
+                "Listen, then look at the machine; auscult watch acknowledge {name} says that somebody does.\n"
+            );
+        }
         if let Some(link) = self.link() {
             text += &link;
             text.push('\n');
