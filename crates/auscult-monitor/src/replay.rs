@@ -14,6 +14,10 @@ use crate::{
 pub struct Replayed {
     /// The machine.
     pub machine: String,
+    /// When it began: the earliest moment since which nothing is missing.
+    pub began: f64,
+    /// Events of before that moment, which are not played.
+    pub earlier: usize,
     /// Inputs that were played.
     pub inputs: usize,
     /// Events that came out.
@@ -46,7 +50,7 @@ pub fn replay(data: &DataFolder, history: &History, machine: &str) -> Result<Opt
     });
     let Some((rules, memory, inputs)) = whole else { return Ok(None) };
     let (first, mut events) = (memory.step, Vec::new());
-    let begin = memory.time;
+    let began = memory.time;
     let mut engine = Engine::resume(machine, rules.check()?, memory);
     let mut inputs = inputs.into_iter().peekable();
     let mut played = 0;
@@ -99,10 +103,12 @@ pub fn replay(data: &DataFolder, history: &History, machine: &str) -> Result<Opt
     }
     let query = EventQuery { machine: Some(id), ..EventQuery::default() };
     let mut stored: Vec<Event> = history.events(&query)?;
-    stored.retain(|event| event.details.step > first || event.unix_seconds > begin);
+    let all = stored.len();
+    stored.retain(|event| event.details.step > first || event.unix_seconds > began);
     stored.sort_by_key(number);
+    let (machine, earlier) = (machine.to_owned(), all - stored.len());
     let difference = difference(&stored, &events);
-    Ok(Some(Replayed { machine: machine.to_owned(), inputs: played, events, difference }))
+    Ok(Some(Replayed { machine, began, earlier, inputs: played, events, difference }))
 }
 
 /// The number at the end of an event's id.

@@ -1,6 +1,6 @@
 //! A history played again.
 
-use auscult_monitor::{data::DataFolder, history::History, replay::replay as play};
+use auscult_monitor::{clock::utc, data::DataFolder, history::History, replay::replay as play};
 
 use super::looking::machine_of;
 use crate::{Outcome, context::Context, printer::count};
@@ -23,9 +23,19 @@ pub(super) fn replay(
         };
         let (inputs, events) = (count(played.inputs, "input"), count(played.events.len(), "event"));
         match played.difference {
-            None => context
-                .printer
-                .line(format!("{name}: {inputs}, {events}, the same as in the history"))?,
+            None => {
+                let earlier = match played.earlier {
+                    0 => String::new(),
+                    some => format!(
+                        " (since {}; {} before it rest on clips that are thinned out)",
+                        utc(played.began.round()),
+                        count(some, "event")
+                    ),
+                };
+                context.printer.line(format!(
+                    "{name}: {inputs}, {events}, the same as in the history{earlier}"
+                ))?;
+            }
             Some((old, new)) => {
                 outcome = Outcome::Incomplete;
                 let text = |event: Option<auscult_monitor::watch::Event>| {
