@@ -30,7 +30,8 @@ pub(crate) fn furthest_band_name(clip: &ReportClip<'_>) -> Option<String> {
 pub(crate) fn furthest(clip: &ReportClip<'_>) -> String {
     let reason = clip.explanation.as_ref().and_then(|explanation| explanation.bands.first());
     match reason {
-        None => "not explained".to_owned(),
+        None if !clip.heard.is_empty() => clip.heard.clone(),
+        None => clip.differs_most.clone().unwrap_or_else(|| "not explained".to_owned()),
         Some(reason) if !reason.is_reason() => "no band has more error than normal".to_owned(),
         Some(reason) => match reason.times_normal {
             Some(value) => {

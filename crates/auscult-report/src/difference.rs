@@ -4,6 +4,7 @@
 
 use std::{cmp::Ordering, ops::Range};
 
+use auscult::{ClipRecord, record::SpectrumDifference};
 use auscult_page::significant;
 
 use crate::{spectrum::Transform, text::hertz};
@@ -155,6 +156,17 @@ fn third_octaves(highest: f64) -> impl Iterator<Item = Range<f64>> {
 }
 
 impl Difference {
+    /// What a record says of the spectrum; `None` if it says nothing.
+    pub(crate) fn of_record(record: &ClipRecord) -> Option<Self> {
+        let SpectrumDifference { hertz, decibels, .. } = record.difference.as_ref()?;
+        let band = |(edges, decibels): (&[f64], &f32)| Band {
+            hertz: edges[0]..edges[1],
+            decibels: f64::from(*decibels),
+            normal: None,
+        };
+        Some(Self { bands: hertz.windows(2).zip(decibels).map(band).collect() })
+    }
+
     /// Third octaves, ascending.
     pub(crate) fn bands(&self) -> &[Band] {
         &self.bands

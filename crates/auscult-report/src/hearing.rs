@@ -6,7 +6,7 @@ use auscult::{ClipRecord, Listen, Machine, Provenance, Reading, audio::Location,
 
 use crate::{
     ReportClip, ReportSound,
-    difference::{NormalRange, ThirdOctaves},
+    difference::{Difference, NormalRange, ThirdOctaves},
     kinds::{self, Kind, MOST_KINDS},
 };
 
@@ -39,7 +39,11 @@ pub(crate) fn hear(
     let range = NormalRange::of(some.iter().filter_map(|at| normal.get(at)));
     let mut nearest: Nearest = BTreeMap::new();
     for &at in &anomalous {
-        let Some(of_clip) = own.get(&At::of(&clips[at])) else { continue };
+        let Some(of_clip) = own.get(&At::of(&clips[at])) else {
+            // What was heard when it was scored is still known.
+            clips[at].difference = Difference::of_record(&clips[at].record);
+            continue;
+        };
         // Where a score names no reference, the one that sounds most alike.
         let by_sound =
             || some.iter().min_by(|a, b| of_clip.closer(normal.get(a), normal.get(b))).cloned();

@@ -38,6 +38,8 @@ pub struct Report<'a> {
     pub(crate) changed: Option<Changed>,
     /// When the page was made, in seconds since 1970.
     pub(crate) written: Option<f64>,
+    /// What to do, where the caller knows it better.
+    pub(crate) next_step: Option<String>,
 }
 
 /// One clip of a report.
@@ -103,6 +105,7 @@ impl<'a> Report<'a> {
             notes,
             changed: None,
             written: None,
+            next_step: None,
         }
     }
 
@@ -110,6 +113,20 @@ impl<'a> Report<'a> {
     #[must_use]
     pub fn with_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
         self.notes = notes.into_iter().chain(self.notes).collect();
+        self
+    }
+
+    /// This report with these sentences at its top, and none on recordings that could not be read again.
+    #[must_use]
+    pub fn with_only_notes(mut self, notes: impl IntoIterator<Item = String>) -> Self {
+        self.notes = notes.into_iter().collect();
+        self
+    }
+
+    /// This report with another answer to what is to be done: one or several sentences.
+    #[must_use]
+    pub fn with_next_step(mut self, next_step: Option<String>) -> Self {
+        self.next_step = next_step;
         self
     }
 

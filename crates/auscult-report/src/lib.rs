@@ -46,7 +46,7 @@ mod testing;
 use self::input::{ReportClip, ReportSound};
 pub use self::{
     difference::ThirdOctaves, encode::flac, health::State, input::Report, machines::Machines,
-    spectrum::Spectrogram,
+    spectrum::Spectrogram, visits::moment,
 };
 use auscult::{ClipRecord, Machine};
 

@@ -49,6 +49,7 @@ impl Sample {
             notes: self.notes.clone(),
             changed: None,
             written: None,
+            next_step: None,
         }
     }
 

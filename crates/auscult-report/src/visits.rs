@@ -206,8 +206,8 @@ pub(crate) fn clock(unix_seconds: f64) -> String {
     shown(unix_seconds, "%H:%M")
 }
 
-/// `3 Jun 2026, 14:22`.
-pub(crate) fn moment(unix_seconds: f64) -> String {
+/// A time as pages show it, in UTC: `3 Jun 2026, 14:22`.
+pub fn moment(unix_seconds: f64) -> String {
     shown(unix_seconds, "%-d %b %Y, %H:%M")
 }
 

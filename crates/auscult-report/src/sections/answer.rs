@@ -241,6 +241,9 @@ fn capitalised(text: &str) -> String {
 }
 
 fn what_to_do(page: &Page<'_>) -> String {
+    if let Some(next_step) = &page.input.next_step {
+        return Escaped(next_step).to_string();
+    }
     if let Some(changed) = &page.input.changed {
         return format!("{}.", Escaped(&capitalised(&changed.next_step)));
     }
