@@ -77,7 +77,7 @@ pub struct ClockWatch {
 }
 
 /// Smaller differences are corrections that nobody needs to hear of.
-const JUMP_SECONDS: f64 = 2.0;
+pub(crate) const JUMP_SECONDS: f64 = 2.0;
 
 impl ClockWatch {
     /// Watches from now on.

@@ -97,7 +97,7 @@ impl Directory {
         }
     }
 
-    pub(crate) async fn command(&self, machine: &str, command: Command) -> Result<String> {
+    async fn command(&self, machine: &str, command: Command) -> Result<String> {
         let place = self.place(machine)?;
         let (reply, answer) = oneshot::channel();
         send(&place, Work::Command(place.id, command, Some(reply))).await;

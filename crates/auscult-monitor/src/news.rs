@@ -24,7 +24,7 @@ pub enum News {
     Status(Arc<MachineStatus>),
 }
 
-/// Tells everybody who looks on; clones tell the same ones. Nobody who is slow holds it up.
+/// Publishes to everybody who looks on; clones have the same subscribers. Nobody who is slow holds it up.
 #[derive(Debug, Clone)]
 pub struct NewsDesk {
     sender: broadcast::Sender<News>,
@@ -51,7 +51,7 @@ impl NewsDesk {
         self.commits.load(Ordering::Acquire)
     }
 
-    pub(crate) fn tell(&self, commit: &Commit) {
+    pub(crate) fn publish(&self, commit: &Commit) {
         self.commits.fetch_add(1, Ordering::AcqRel);
         if self.sender.receiver_count() == 0 {
             return;
@@ -94,7 +94,7 @@ impl ListeningIn {
         Listener { receiver: sender.subscribe(), listeners: Arc::clone(&self.listeners) }
     }
 
-    pub(crate) fn tell(&self, machine: &str, sound: impl FnOnce() -> Sound) {
+    pub(crate) fn publish(&self, machine: &str, sound: impl FnOnce() -> Sound) {
         // Nearly always nobody listens, and then a clip costs nothing.
         if self.listeners.load(Ordering::Acquire) == 0 {
             return;

@@ -2,8 +2,10 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    path::PathBuf,
     sync::{Arc, Mutex, PoisonError, RwLock},
     thread::JoinHandle,
+    time::SystemTime,
 };
 
 use auscult::FrontEnds;
@@ -49,14 +51,12 @@ pub struct Monitor {
     news: NewsDesk,
     sources: BTreeMap<SourceSpec, sources::Running>,
     folders: Folders,
+    model_files: ModelFiles,
     sinks: Vec<sinks::Running>,
     #[cfg(feature = "mqtt")]
     mqtt: Arc<Mutex<Option<sinks::Mqtt>>>,
     #[cfg(feature = "mqtt")]
-    orders: (
-        std::sync::mpsc::Sender<sinks::MqttOrder>,
-        Arc<Mutex<std::sync::mpsc::Receiver<sinks::MqttOrder>>>,
-    ),
+    orders: tokio::sync::mpsc::UnboundedSender<Ask>,
     history: Option<JoinHandle<()>>,
     _lock: DataLock,
 }
@@ -88,7 +88,7 @@ impl Monitor {
                 if !commit.messages.is_empty() {
                     bell.ring();
                 }
-                news.tell(commit);
+                news.publish(commit);
                 #[cfg(feature = "mqtt")]
                 if let Some(standing) = &commit.standing
                     && let Some(mqtt) = &*mqtt.lock().unwrap_or_else(PoisonError::into_inner)
@@ -125,10 +125,12 @@ impl Monitor {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let workers: Result<Vec<Worker>> =
             (0..settings.jobs.unwrap_or(cores).max(1)).map(Worker::start).collect();
+        let machines = Directory::default();
         #[cfg(feature = "mqtt")]
         let orders = {
-            let (sender, receiver) = std::sync::mpsc::channel();
-            (sender, Arc::new(Mutex::new(receiver)))
+            let (sender, receiver) = tokio::sync::mpsc::unbounded_channel();
+            tokio::spawn(take_orders(receiver, machines.clone()));
+            sender
         };
         let data_root = settings.data.root().to_owned();
         let mut monitor = Self {
@@ -138,10 +140,11 @@ impl Monitor {
             choices,
             post,
             workers: workers?,
-            machines: Directory::default(),
+            machines,
             news,
             sources: BTreeMap::new(),
             folders: Folders::start(data_root)?,
+            model_files: ModelFiles::new(),
             sinks: Vec::new(),
             #[cfg(feature = "mqtt")]
             mqtt,
@@ -179,11 +182,15 @@ impl Monitor {
     ///
     /// If a model cannot be opened or a sink cannot be made.
     pub async fn apply(&mut self, site: Site) -> Result<()> {
+        let files = model_files(&site);
+        let before = self.model_files.clone();
+        let is_same_file = |path: &PathBuf| files.get(path) == before.get(path);
         // Everything that can fail comes first.
         let mut opened: Vec<(MachineSpec, Option<Watch>)> = Vec::new();
         for spec in &site.machines {
             let place = self.machines.find(&spec.name);
-            let is_running = place.as_ref().is_some_and(|place| place.spec == *spec);
+            let is_running = place.as_ref().is_some_and(|place| place.spec == *spec)
+                && spec.models().all(is_same_file);
             if let (false, Some(place)) = (is_running, place) {
                 self.check_models(spec, place.id).await?;
                 self.remove(&place).await;
@@ -200,7 +207,7 @@ impl Monitor {
         let is_other = site.webhooks != self.site.webhooks
             || site.emails != self.site.emails
             || site.mqtt != self.site.mqtt
-            || names(&site) != names(&self.site)
+            || !names(&site).eq(names(&self.site))
             || site.public_url != self.site.public_url;
         if is_other && !self.site.machines.is_empty() {
             self.start_sinks(&site)?;
@@ -223,16 +230,24 @@ impl Monitor {
             self.machines.insert(Place { id, worker, sender, spec });
         }
         *self.choices.write().unwrap_or_else(PoisonError::into_inner) = sinks::choices(&site);
-        self.site = site;
+        let (writer, watched) = (self.around.writer.clone(), names(&site).map(str::to_owned));
+        let watched: Vec<String> = watched.collect();
+        let mark = move || writer.call(move |history| history.watch_only(&watched));
+        tokio::task::spawn_blocking(mark).await.map_err(|_| Error::Stopping)??;
+        (self.site, self.model_files) = (site, files);
         self.start_sources().await
+    }
+
+    /// Whether another file stands in the place of a model of the configuration that is running.
+    pub fn has_other_models(&self) -> bool {
+        model_files(&self.site) != self.model_files
     }
 
     /// Opens everything that would judge a machine, so that one that is judged now is not lost.
     async fn check_models(&self, spec: &MachineSpec, id: i64) -> Result<()> {
         let (spec, around) = (spec.clone(), self.around.clone());
         let check = move || -> Result<()> {
-            let mut paths: Vec<_> =
-                spec.model.iter().chain(spec.states.values()).cloned().collect();
+            let mut paths: Vec<PathBuf> = spec.models().cloned().collect();
             if spec.model.is_none() {
                 let current = around.writer.call(move |history| history.current_model(id, None))?;
                 paths.extend(current.map(|row| around.data.file(&row.file)));
@@ -254,7 +269,7 @@ impl Monitor {
         {
             let mqtt = match &site.mqtt {
                 Some(file) => {
-                    Some(sinks::Mqtt::start(file, site, &self.post, self.orders.0.clone())?)
+                    Some(sinks::Mqtt::start(file, site, &self.post, self.orders.clone())?)
                 }
                 None => None,
             };
@@ -355,26 +370,6 @@ impl Monitor {
             }
             self.send(worker, Work::Tick).await;
         }
-        #[cfg(feature = "mqtt")]
-        self.take_orders().await;
-    }
-
-    #[cfg(feature = "mqtt")]
-    async fn take_orders(&self) {
-        loop {
-            let order = self.orders.1.lock().unwrap_or_else(PoisonError::into_inner).try_recv();
-            let Ok(order) = order else { return };
-            match order {
-                sinks::MqttOrder::Command(machine, command) => {
-                    if let Err(error) = self.machines.command(&machine, command).await {
-                        tracing::warn!(machine, %error, "a command from the broker was refused");
-                    }
-                }
-                sinks::MqttOrder::Nonsense(machine, error) => {
-                    tracing::warn!(machine, error, "a message from the broker was not understood");
-                }
-            }
-        }
     }
 
     /// Thins out old scores and sound, and keeps both within their budgets.
@@ -436,18 +431,40 @@ impl Monitor {
     }
 }
 
-fn names(site: &Site) -> Vec<&str> {
-    site.machines.iter().map(|machine| machine.name.as_str()).collect()
+/// Carries out what is asked through the broker, in its order; nobody is answered there.
+#[cfg(feature = "mqtt")]
+async fn take_orders(mut orders: tokio::sync::mpsc::UnboundedReceiver<Ask>, machines: Directory) {
+    while let Some(ask) = orders.recv().await {
+        if let Err(error) = machines.ask(ask).await {
+            tracing::warn!(%error, "a message from the broker was refused");
+        }
+    }
+}
+
+fn names(site: &Site) -> impl Iterator<Item = &str> {
+    site.machines.iter().map(|machine| machine.name.as_str())
+}
+
+/// When the models of a configuration were written, and their size.
+type ModelFiles = BTreeMap<PathBuf, Option<(SystemTime, u64)>>;
+
+fn model_files(site: &Site) -> ModelFiles {
+    let facts = |path: &PathBuf| {
+        let facts = std::fs::metadata(path).ok()?;
+        Some((facts.modified().ok()?, facts.len()))
+    };
+    let paths = site.machines.iter().flat_map(MachineSpec::models);
+    paths.map(|path| (path.clone(), facts(path))).collect()
 }
 
 /// Opens every model that a configuration names, as a monitor would.
 ///
 /// # Errors
 ///
-/// The first one that cannot be used, and why: not there, another front end, a budget that its visits cannot carry.
+/// The first one that cannot be used, and why: another front end, a budget that its visits cannot carry.
 pub fn check_models(site: &Site, front_ends: &FrontEnds) -> Result<()> {
     for machine in &site.machines {
-        for path in machine.model.iter().chain(machine.states.values()) {
+        for path in machine.models() {
             drop(crate::watch::open_file(path, machine, front_ends)?);
         }
     }

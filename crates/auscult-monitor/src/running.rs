@@ -6,7 +6,7 @@ use std::{
     time::Duration,
 };
 
-use auscult::Cancel;
+use auscult::{Cancel, plural};
 use tokio::{
     sync::{mpsc, oneshot, watch},
     task::JoinHandle,
@@ -19,7 +19,7 @@ use crate::{
     error::{Error, Result},
     news::{ListeningIn, NewsDesk},
     run::{Monitor, Settings},
-    site::{Added, Site},
+    site::{Added, MachineSpec, Site},
 };
 
 /// How a monitor is run from a configuration file.
@@ -134,7 +134,8 @@ pub async fn begin(
 ) -> Result<(Handle, JoinHandle<Result<()>>)> {
     let file = ConfigFile::of(&watching, site.clone(), settings.data.root());
     let site = file.add(site)?;
-    let monitor = Box::pin(Monitor::start(site, settings.clone())).await?;
+    let started = Box::pin(Monitor::start(site, settings.clone())).await;
+    let monitor = started.map_err(|error| error.in_file(watching.path.as_deref()))?;
     let (asks, asked) = mpsc::channel(64);
     let (publish, site) = watch::channel(Arc::new(monitor.site().clone()));
     let handle = Handle {
@@ -185,7 +186,7 @@ impl Running {
                     continue;
                 }
                 () = hang_up.wait() => {
-                    self.reload_and_tell().await;
+                    self.reload_and_log().await;
                     continue;
                 }
             }
@@ -196,7 +197,7 @@ impl Running {
             }
             alive();
             if self.file.has_changed() {
-                self.reload_and_tell().await;
+                self.reload_and_log().await;
             }
             self.monitor.tick(clock_watch.jump()).await;
             if (clock.now() - tidied).abs() >= TIDY_SECONDS {
@@ -244,15 +245,18 @@ impl Running {
 
     async fn reload(&mut self) -> Result<String> {
         let site = self.file.read()?;
-        if site == *self.monitor.site() {
+        if site == *self.monitor.site() && !self.monitor.has_other_models() {
             return Ok("nothing has changed".to_owned());
         }
-        self.monitor.apply(site).await?;
+        let mut lines = vec![format!("watching {}", plural(site.machines.len(), "machine"))];
+        lines.extend(left_without_model(self.monitor.site(), &site));
+        let applied = self.monitor.apply(site).await;
+        applied.map_err(|error| error.in_file(self.watching.path.as_deref()))?;
         let _ = self.publish.send(Arc::new(self.monitor.site().clone()));
-        Ok(format!("watching {}", auscult::plural(self.monitor.site().machines.len(), "machine")))
+        Ok(lines.join("; "))
     }
 
-    async fn reload_and_tell(&mut self) {
+    async fn reload_and_log(&mut self) {
         match self.reload().await {
             Ok(text) => tracing::info!("the configuration was read again: {text}"),
             Err(error) => {
@@ -260,6 +264,19 @@ impl Running {
             }
         }
     }
+}
+
+/// What becomes of machines whose model was taken out of the configuration.
+fn left_without_model(before: &Site, after: &Site) -> Vec<String> {
+    let had_model = |name: &str| before.machine(name).is_some_and(|it| it.model.is_some());
+    let left = after.machines.iter().filter(|it| it.model.is_none() && had_model(&it.name));
+    left.map(|MachineSpec { name, .. }| {
+        format!(
+            "the configuration names no model of {name} any more: the last one goes on judging, and auscult watch baseline \
+             {name} learns it anew"
+        )
+    })
+    .collect()
 }
 
 #[cfg(unix)]

@@ -22,8 +22,8 @@ pub type Work = Box<dyn FnOnce(&mut History) + Send>;
 
 /// What the writer is asked to do.
 pub enum Job {
-    /// Write this; the receiver is told when it is on disk.
-    Write(Box<Commit>, Option<tokio::sync::oneshot::Sender<()>>),
+    /// Write this.
+    Write(Box<Commit>),
     /// Do this between two transactions.
     Do(Work),
     /// Write what is waiting and end.
@@ -33,7 +33,7 @@ pub enum Job {
 impl fmt::Debug for Job {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Write(commit, _) => formatter.debug_tuple("Write").field(commit).finish(),
+            Self::Write(commit) => formatter.debug_tuple("Write").field(commit).finish(),
             Self::Do(_) => formatter.write_str("Do"),
             Self::Stop => formatter.write_str("Stop"),
         }
@@ -95,18 +95,7 @@ impl Writer {
     ///
     /// [`Error::Stopping`] if the writer has ended.
     pub fn write(&self, commit: Commit) -> Result<()> {
-        self.jobs.send(Job::Write(Box::new(commit), None)).map_err(|_| Error::Stopping)
-    }
-
-    /// The same, and tells when it is on disk.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::Stopping`] if the writer has ended.
-    pub fn write_and_tell(&self, commit: Commit) -> Result<tokio::sync::oneshot::Receiver<()>> {
-        let (tell, told) = tokio::sync::oneshot::channel();
-        self.jobs.send(Job::Write(Box::new(commit), Some(tell))).map_err(|_| Error::Stopping)?;
-        Ok(told)
+        self.jobs.send(Job::Write(Box::new(commit))).map_err(|_| Error::Stopping)
     }
 
     /// Does something with the history between two transactions and waits for what comes of it.
@@ -118,13 +107,13 @@ impl Writer {
         &self,
         work: impl FnOnce(&mut History) -> Result<T> + Send + 'static,
     ) -> Result<T> {
-        let (tell, told) = std::sync::mpsc::channel();
+        let (sender, outcome) = std::sync::mpsc::channel();
         let job = Job::Do(Box::new(move |history| {
             // Nobody waits any more: then nobody needs to know.
-            let _ = tell.send(work(history));
+            let _ = sender.send(work(history));
         }));
         self.jobs.send(job).map_err(|_| Error::Stopping)?;
-        told.recv().map_err(|_| Error::Stopping)?
+        outcome.recv().map_err(|_| Error::Stopping)?
     }
 
     /// Writes what is waiting and ends the thread.
@@ -149,8 +138,6 @@ impl Writer {
     }
 }
 
-type Told = Option<tokio::sync::oneshot::Sender<()>>;
-
 struct Loop {
     history: History,
     clock: Clock,
@@ -172,11 +159,11 @@ impl Loop {
             match first {
                 Job::Stop => return,
                 Job::Do(work) => work(&mut self.history),
-                Job::Write(commit, told) => {
-                    let mut commits: Vec<(Box<Commit>, Told)> = vec![(commit, told)];
+                Job::Write(commit) => {
+                    let mut commits = vec![commit];
                     while commits.len() < MOST_AT_ONCE {
                         match jobs.recv_timeout(Duration::ZERO) {
-                            Ok(Job::Write(commit, told)) => commits.push((commit, told)),
+                            Ok(Job::Write(commit)) => commits.push(commit),
                             Ok(other) => {
                                 next = Some(other);
                                 break;
@@ -193,7 +180,7 @@ impl Loop {
     }
 
     /// Writes commits, whatever it takes: a disk that is full now may have room later.
-    fn write(&mut self, mut commits: Vec<(Box<Commit>, Told)>) {
+    fn write(&mut self, commits: Vec<Box<Commit>>) {
         loop {
             let Err(error) = self.try_write(&commits) else { break };
             if error.may_pass() {
@@ -218,23 +205,18 @@ impl Loop {
             tracing::info!("the history can be written again");
         }
         self.health.written.fetch_add(commits.len() as u64, Ordering::Relaxed);
-        for (commit, told) in commits.drain(..) {
-            (self.written)(&commit);
-            if let Some(told) = told {
-                // Whoever asked may be gone.
-                let _ = told.send(());
-            }
+        for commit in &commits {
+            (self.written)(commit);
         }
     }
 
-    fn try_write(&mut self, commits: &[(Box<Commit>, Told)]) -> Result<()> {
-        let is_precious =
-            commits.iter().any(|(commit, told)| commit.is_precious() || told.is_some());
+    fn try_write(&mut self, commits: &[Box<Commit>]) -> Result<()> {
+        let is_precious = commits.iter().any(|commit| commit.is_precious());
         let synchronous = if is_precious { "full" } else { "normal" };
         self.history.connection.pragma_update(None, "synchronous", synchronous)?;
         let now = self.clock.now();
         let transaction = self.history.connection.transaction()?;
-        for (commit, _) in commits {
+        for commit in commits {
             commit.write(&transaction, now)?;
         }
         Ok(transaction.commit()?)

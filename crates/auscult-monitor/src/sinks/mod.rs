@@ -21,7 +21,7 @@ use std::{
 };
 
 #[cfg(feature = "mqtt")]
-pub use self::mqtt::{Mqtt, MqttOrder};
+pub use self::mqtt::Mqtt;
 pub use self::{message::Message, page::event_page};
 use crate::{
     clock::Clock,
@@ -71,12 +71,24 @@ pub struct Choice {
     machines: Vec<String>,
     tells: Vec<String>,
     cooldown: f64,
+    /// Whether it is a program that follows every change of state.
+    hears_all: bool,
 }
 
 impl Choice {
     fn wants(&self, event: &Event) -> bool {
         let machine = self.machines.is_empty() || self.machines.contains(&event.machine);
-        machine && self.tells.iter().any(|news| news == event.news())
+        machine && self.tells(event.news()) && (event.news() != "normal" || self.awaits_end(event))
+    }
+
+    fn tells(&self, news: &str) -> bool {
+        self.tells.iter().any(|known| known == news)
+    }
+
+    /// Whether it was told of what ends: a machine that is normal for the first time, or after an alert that was not told, is
+    /// not news.
+    fn awaits_end(&self, event: &Event) -> bool {
+        self.hears_all || event.details.ends.iter().any(|state| self.tells(state.name()))
     }
 }
 
@@ -90,6 +102,7 @@ pub fn choices(site: &Site) -> Vec<Choice> {
             machines: webhook.machines.clone(),
             tells: webhook.tells.clone(),
             cooldown: webhook.cooldown.map_or(0.0, |it| it.0),
+            hears_all: false,
         });
     }
     for (index, email) in site.emails.iter().enumerate() {
@@ -99,6 +112,7 @@ pub fn choices(site: &Site) -> Vec<Choice> {
             machines: email.machines.clone(),
             tells: email.tells.clone(),
             cooldown: email.cooldown.map_or(0.0, |it| it.0),
+            hears_all: false,
         });
     }
     if site.mqtt.is_some() {
@@ -107,6 +121,7 @@ pub fn choices(site: &Site) -> Vec<Choice> {
             machines: Vec::new(),
             tells: crate::site::NEWS.iter().map(|news| (*news).to_owned()).collect(),
             cooldown: 0.0,
+            hears_all: true,
         });
     }
     choices
@@ -340,5 +355,38 @@ impl Sink {
             );
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use auscult::alarm::AlarmState;
+
+    use super::*;
+    use crate::watch::{EventDetails, EventKind};
+
+    #[test]
+    fn normal_is_told_to_those_who_were_told_what_it_ends() {
+        let text = "[[machine]]\nname = \"a\"\n[[webhook]]\nurl = \"http://usual\"\n[[webhook]]\nurl = \"http://eager\"\n\
+            tells = [\"alert\", \"normal\"]\n";
+        let site = Site::parse(text, std::path::Path::new("site.toml")).unwrap();
+        let told = |ends: &[AlarmState]| {
+            let event = Event {
+                id: "a-2".to_owned(),
+                machine: "a".to_owned(),
+                unix_seconds: 0.0,
+                kind: EventKind::State,
+                from: AlarmState::NoData,
+                to: AlarmState::Normal,
+                reason: String::new(),
+                is_announced: true,
+                details: EventDetails { ends: ends.to_vec(), ..EventDetails::default() },
+            };
+            wanted_by(&choices(&site), &event).len()
+        };
+        assert_eq!(told(&[]), 0, "a new machine");
+        assert_eq!(told(&[AlarmState::Alert]), 1, "the eager one");
+        assert_eq!(told(&[AlarmState::Alert, AlarmState::Alarm]), 2);
+        assert_eq!(told(&[AlarmState::NoData]), 1, "the usual one");
     }
 }

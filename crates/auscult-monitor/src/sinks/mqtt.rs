@@ -9,13 +9,14 @@ use std::{
     sync::{
         Arc, Mutex, PoisonError,
         atomic::{AtomicBool, AtomicU64, Ordering},
-        mpsc::Sender,
     },
     thread::JoinHandle,
     time::{Duration, Instant},
 };
 
+use serde::Deserialize;
 use serde_json::{Value, json};
+use tokio::sync::mpsc::UnboundedSender;
 
 use super::{
     Deliver, Failure, Message, Post, Running,
@@ -23,18 +24,65 @@ use super::{
     run,
 };
 use crate::{
+    control::Ask,
     error::{Error, Result},
-    site::{MqttFile, Site},
-    watch::{Command, MachineStatus},
+    site::{MqttFile, Seconds, Site},
+    watch::{Command, MachineStatus, Request},
 };
 
-/// What comes from the broker.
-#[derive(Debug, Clone, PartialEq)]
-pub enum MqttOrder {
-    /// A command for a machine.
-    Command(String, Command),
-    /// Something on the topic of a machine that makes no sense.
-    Nonsense(String, String),
+/// A command as it is written on a machine's topic; whoever sends it need not say who they are.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "command", deny_unknown_fields)]
+enum Order {
+    Acknowledge {
+        #[serde(default = "somebody")]
+        who: String,
+    },
+    Shelve {
+        #[serde(rename = "for")]
+        time: Seconds,
+        reason: String,
+        #[serde(default = "somebody")]
+        who: String,
+    },
+    Unshelve {
+        #[serde(default = "somebody")]
+        who: String,
+    },
+    OutOfService {
+        reason: String,
+        #[serde(default = "somebody")]
+        who: String,
+    },
+    InService {
+        #[serde(default = "somebody")]
+        who: String,
+    },
+    AcceptDrift {
+        #[serde(default = "somebody")]
+        who: String,
+    },
+}
+
+fn somebody() -> String {
+    "somebody on MQTT".to_owned()
+}
+
+impl Order {
+    fn ask(self, machine: String) -> Ask {
+        let body = match self {
+            Self::Acknowledge { who } => Command::Acknowledge { who },
+            Self::Shelve { time, reason, who } => {
+                let body = Request::Shelve { seconds: time.0, reason, who };
+                return Ask::Request { machine, body };
+            }
+            Self::Unshelve { who } => Command::Unshelve { who },
+            Self::OutOfService { reason, who } => Command::OutOfService { reason, who },
+            Self::InService { who } => Command::InService { who },
+            Self::AcceptDrift { who } => Command::AcceptDrift { who },
+        };
+        Ask::Command { machine, body }
+    }
 }
 
 /// A connection to a broker; it ends when this is dropped.
@@ -87,7 +135,7 @@ const GREETINGS: usize = 8;
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Mqtt {
-    /// Connects, now or as soon as the broker is there; orders come through `orders`.
+    /// Connects, now or as soon as the broker is there; what is asked on it goes to `orders`.
     ///
     /// # Errors
     ///
@@ -96,7 +144,7 @@ impl Mqtt {
         file: &MqttFile,
         site: &Site,
         post: &Post,
-        orders: Sender<MqttOrder>,
+        orders: UnboundedSender<Ask>,
     ) -> Result<Self> {
         let topics = Topics {
             prefix: file.prefix.clone(),
@@ -194,7 +242,7 @@ struct Talk {
     takes_commands: bool,
     tags: BTreeMap<String, String>,
     names: Vec<String>,
-    orders: Sender<MqttOrder>,
+    orders: UnboundedSender<Ask>,
 }
 
 impl Talk {
@@ -256,20 +304,23 @@ impl Talk {
 
     fn order(&self, topic: &str, payload: &[u8]) {
         let text = String::from_utf8_lossy(payload).trim().to_owned();
-        let order = if let Some(machine) = self.tags.get(topic) {
+        let ask = if let Some(machine) = self.tags.get(topic) {
             let state: String = text.chars().take(64).collect();
-            MqttOrder::Command(machine.clone(), Command::Tag { state })
+            Ask::Command { machine: machine.clone(), body: Command::Tag { state } }
         } else {
             let before = format!("{}/{}/", self.topics.prefix, self.topics.site);
             let machine = topic.strip_prefix(&before).and_then(|it| it.strip_suffix("/set"));
             let Some(machine) = machine else { return };
-            match serde_json::from_str::<Command>(&text) {
-                Ok(command) => MqttOrder::Command(machine.to_owned(), command),
-                Err(error) => MqttOrder::Nonsense(machine.to_owned(), error.to_string()),
+            match serde_json::from_str::<Order>(&text) {
+                Ok(order) => order.ask(machine.to_owned()),
+                Err(error) => {
+                    tracing::warn!(machine, %error, "a message from the broker was not understood");
+                    return;
+                }
             }
         };
         // If nobody takes it, the monitor is stopping.
-        let _ = self.orders.send(order);
+        let _ = self.orders.send(ask);
     }
 }
 
@@ -353,4 +404,29 @@ fn discovery(topics: &Topics, machine: &str) -> Vec<(String, Value)> {
             json!({ "value_template": "{{ 'ON' if value_json.state == 'alarm' else 'OFF' }}", "device_class": "problem" }),
         ),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ask(text: &str) -> std::result::Result<Ask, String> {
+        let order: std::result::Result<Order, _> = serde_json::from_str(text);
+        order.map(|order| order.ask("fan".to_owned())).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn commands_are_written_as_on_the_command_line() {
+        let shelved = ask(r#"{"command": "shelve", "for": "4h", "reason": "new seals"}"#).unwrap();
+        let (seconds, reason, who) = (14_400.0, "new seals".to_owned(), somebody());
+        let body = Request::Shelve { seconds, reason, who };
+        assert_eq!(shelved, Ask::Request { machine: "fan".to_owned(), body });
+        let seen = ask(r#"{"command": "acknowledge", "who": "ada"}"#).unwrap();
+        let body = Command::Acknowledge { who: "ada".to_owned() };
+        assert_eq!(seen, Ask::Command { machine: "fan".to_owned(), body });
+        assert!(ask(r#"{"command": "shelve", "reason": "x"}"#).unwrap_err().contains("`for`"));
+        let soon = r#"{"command": "shelve", "for": "soon", "reason": "x"}"#;
+        assert!(ask(soon).unwrap_err().contains("\"4h\""), "{:?}", ask(soon));
+        assert!(ask(r#"{"command": "tag", "state": "off"}"#).is_err(), "tags have their topic");
+    }
 }

@@ -10,10 +10,14 @@ use super::{
     watching::Watch,
 };
 use crate::{
+    clock::utc,
     error::{Error, Result},
     history::{Commit, NewModel},
     site::StartRule,
 };
+
+/// Who shelves a machine for longer has forgotten it: a year, in seconds, and a little for the way.
+const LONGEST_SHELF: f64 = 366.0 * 86_400.0;
 
 impl Watch {
     /// Time passes.
@@ -101,12 +105,8 @@ impl Watch {
     ///
     /// If the command makes no sense now, or the history has ended.
     pub fn obey(&mut self, command: Command) -> Result<String> {
-        if let Command::Acknowledge { .. } = command
-            && self.engine.state() != AlarmState::Alarm
-        {
-            let name = &self.spec.name;
-            let text = format!("{name} has no alarm to acknowledge: it is {}", self.engine.state());
-            return Err(Error::Refused(text));
+        if let Some(reason) = self.refusal(&command) {
+            return Err(Error::Refused(reason));
         }
         if let Command::Tag { state } = &command {
             if self.is_operating.as_ref() == Some(state) {
@@ -119,11 +119,55 @@ impl Watch {
         let mut commit = Commit::of(self.id);
         self.apply(self.around.clock.now(), Input::Command(command), &mut commit);
         // Time may have passed as well: the answer is about the command.
-        let told = commit.events.iter().find(|event| event.kind == EventKind::Command);
-        let told = told.or(commit.events.first());
-        let text = told.map(|event| event.reason.clone()).unwrap_or_default();
+        let answer = commit.events.iter().rfind(|event| event.kind == EventKind::Command);
+        let text = answer.map(|event| event.reason.clone()).unwrap_or_default();
         self.finish(commit)?;
         Ok(text)
+    }
+
+    /// Why a command cannot be carried out, or would change nothing.
+    fn refusal(&self, command: &Command) -> Option<String> {
+        let (name, facts, state) = (&self.spec.name, self.engine.facts(), self.engine.state());
+        let now = self.around.clock.now();
+        match command {
+            Command::Acknowledge { .. } if state != AlarmState::Alarm => {
+                Some(format!("{name} has no alarm to acknowledge: it is {state}"))
+            }
+            Command::Acknowledge { .. } if self.engine.is_acknowledged() => {
+                Some(format!("the alarm of {name} was acknowledged already"))
+            }
+            Command::Shelve { until, .. } if !(0.5..=LONGEST_SHELF).contains(&(until - now)) => {
+                Some(format!(
+                    "{name} cannot be shelved until {}: for a second at least, and for a year at most",
+                    utc(*until)
+                ))
+            }
+            Command::Unshelve { .. } if self.engine.shelved_until().is_none() => {
+                Some(format!("{name} is not shelved"))
+            }
+            Command::OutOfService { .. } => facts
+                .out_of_service
+                .as_ref()
+                .map(|reason| format!("{name} is out of service already: {reason}")),
+            Command::InService { .. } if facts.out_of_service.is_none() => {
+                Some(format!("{name} is in service"))
+            }
+            Command::AcceptDrift { .. } if !facts.is_drifting => {
+                Some(format!("the sound of {name} has not drifted: there is nothing to accept"))
+            }
+            Command::Tag { state } if !self.knows_state(state) => {
+                let states = self.spec.states.keys().map(|state| format!(", {state:?}"));
+                Some(format!(
+                    "{state:?} is not a state of {name}, which knows \"on\", \"off\"{}",
+                    states.collect::<String>()
+                ))
+            }
+            _ => None,
+        }
+    }
+
+    fn knows_state(&self, state: &str) -> bool {
+        ["on", "off"].contains(&state) || self.spec.states.contains_key(state)
     }
 
     /// Begins watching if enough was learnt and nobody has to say so.
@@ -147,7 +191,7 @@ impl Watch {
             Ok(fitted) => fitted,
             Err(error) => {
                 let reason = match &error {
-                    Error::Library(auscult::Error::BudgetNotKept(plan)) => models::missing(plan),
+                    Error::Library(auscult::Error::BudgetNotKept(plan)) => models::not_kept(plan),
                     error => error.to_string(),
                 };
                 tracing::warn!(machine = self.spec.name, %reason, "still learning");

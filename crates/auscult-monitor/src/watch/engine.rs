@@ -30,6 +30,9 @@ pub enum Input {
         reason: String,
         /// The rules from now on.
         rules: RulesRecord,
+        /// Whether the machine is being learnt.
+        #[serde(default)]
+        is_learning: bool,
     },
     /// The rules changed.
     Rules {
@@ -151,6 +154,9 @@ pub struct EngineMemory {
     pub source: Option<String>,
     /// When people were last told of the alarm.
     last_told: Option<f64>,
+    /// What went wrong since the machine was last normal.
+    #[serde(default)]
+    troubles: Vec<AlarmState>,
 }
 
 /// What was heard of drift, if this program understands it: another version may weigh it differently, and then it is
@@ -179,6 +185,7 @@ impl EngineMemory {
             model: None,
             source: None,
             last_told: None,
+            troubles: Vec::new(),
         }
     }
 }
@@ -291,6 +298,26 @@ impl Engine {
         });
     }
 
+    /// No model judges from now on. A machine that is learnt anew was repaired, and its old alarm with it; otherwise an alarm
+    /// stands underneath.
+    fn leave_judging(&mut self, at: f64, is_learning: bool) {
+        let (before, shelf) = (self.alarm.state(), self.alarm.shelved_until());
+        if is_learning {
+            self.alarm = AlarmMachine::new(self.rules.alarm);
+            self.memory.anomalous.clear();
+            self.memory.last_anomalous = None;
+            if before != AlarmState::NoData {
+                self.alarm.observe(at, Observation::Learning);
+            }
+        } else {
+            // As if nothing were ever heard again.
+            self.alarm.tick(f64::INFINITY);
+        }
+        if let Some(until) = shelf {
+            self.alarm.shelve(until);
+        }
+    }
+
     fn set_rules(&mut self, rules: RulesRecord) {
         // Only rules that were checked are ever written down.
         if let Ok(rules) = rules.check() {
@@ -316,7 +343,8 @@ impl Engine {
                 Due::Shelf => {
                     self.alarm.unshelve();
                     self.memory.shelf = None;
-                    events.push(self.told(EventKind::Command, "no longer shelved: its time is up"));
+                    events
+                        .push(self.remark(EventKind::Command, "no longer shelved: its time is up"));
                     if self.alarm.is_raised() {
                         events.push(self.remind("the alarm still stands"));
                     }
@@ -346,24 +374,30 @@ impl Engine {
         match input {
             Input::Clip(clip) => self.hear(at, clip, &mut events),
             Input::Command(command) => self.obey(at, command, &mut events),
-            Input::Model { model, reason, rules } => {
+            Input::Model { model, reason, rules, is_learning } => {
                 let before = self.alarm.state();
                 self.set_rules(*rules);
                 self.memory.model.clone_from(model);
                 self.memory.is_drifting = false;
-                events.push(self.told(EventKind::Model, reason));
-                events.extend(self.entered(before, None));
+                events.push(self.remark(EventKind::Model, reason));
+                if model.is_some() {
+                    events.extend(self.entered(before, None));
+                } else {
+                    self.leave_judging(at, *is_learning);
+                    let entered = self.entered(before, None);
+                    events.extend(entered.map(|event| Event { reason: reason.clone(), ..event }));
+                }
             }
             Input::Rules { rules } => {
                 let before = self.alarm.state();
                 self.set_rules(*rules);
                 let reason = format!("the rule is now: {}", self.rules.text());
-                events.push(self.told(EventKind::Rules, &reason));
+                events.push(self.remark(EventKind::Rules, &reason));
                 events.extend(self.entered(before, None));
             }
             Input::Source { is_alive, text } => {
                 self.memory.source = (!is_alive).then(|| text.clone());
-                events.push(self.told(EventKind::Source, text));
+                events.push(self.remark(EventKind::Source, text));
             }
             Input::Clock { seconds } => {
                 self.alarm.shift_clock(*seconds);
@@ -376,7 +410,7 @@ impl Engine {
                 }
                 let direction = if *seconds < 0.0 { "back" } else { "forward" };
                 let reason = format!("the clock was set {direction} by {:.0} s", seconds.abs());
-                events.push(self.told(EventKind::Clock, &reason));
+                events.push(self.remark(EventKind::Clock, &reason));
             }
         }
         events
@@ -409,7 +443,7 @@ impl Engine {
                 } else {
                     "the sound is as usual again"
                 };
-                events.push(self.told(EventKind::Drift, reason));
+                events.push(self.remark(EventKind::Drift, reason));
             }
         }
         if self.memory.out_of_service.is_some() {
@@ -462,7 +496,7 @@ impl Engine {
                 return;
             }
         };
-        let mut event = self.told(EventKind::Command, &reason);
+        let mut event = self.remark(EventKind::Command, &reason);
         event.details.who = Some(who.clone());
         events.push(event);
         events.extend(self.entered(before, None));
@@ -482,13 +516,21 @@ impl Engine {
                 None => "no sound has arrived".to_owned(),
             },
             (AlarmState::Normal, _) if is_worrying(before) => "sounds normal again".to_owned(),
+            (AlarmState::Normal, _) => "sounds normal".to_owned(),
             (_, Some(clip)) => clip.reason.clone(),
             (_, None) => format!("{to} after {before}"),
         };
         let mut event = self.event(EventKind::State, before, &reason);
+        if to == AlarmState::Normal {
+            event.details.ends = std::mem::take(&mut self.memory.troubles);
+        } else if is_trouble(to) && !self.memory.troubles.contains(&to) {
+            self.memory.troubles.push(to);
+        }
         if let Some(clip) = cause {
             event.details.clips = self.memory.anomalous.iter().map(|(step, _)| *step).collect();
-            event.details.since = self.memory.anomalous.front().map(|(_, began)| *began);
+            // Sound that is sent faster than it plays is ahead of the clock.
+            let began = self.memory.anomalous.front().map(|(_, began)| *began);
+            event.details.since = began.map(|began| began.min(self.memory.time));
             event.details.score = clip.score;
             event.details.p_value = clip.p_value;
             event.details.heard = clip.heard;
@@ -506,16 +548,17 @@ impl Engine {
 
     fn remind(&mut self, reason: &str) -> Event {
         self.memory.last_told = Some(self.memory.time);
-        let since = self.memory.anomalous.front().map_or(self.memory.since, |(_, began)| *began);
+        let began = self.memory.anomalous.front().map(|(_, began)| *began);
+        let since = began.map_or(self.memory.since, |began| began.min(self.memory.time));
         let heard = self.memory.last_anomalous.as_ref().map(|clip| clip.reason.clone());
         let heard = heard.map_or(String::new(), |heard| format!(": {heard}"));
-        let mut event = self.told(EventKind::Reminder, &format!("{reason}{heard}"));
+        let mut event = self.remark(EventKind::Reminder, &format!("{reason}{heard}"));
         event.details.since = Some(since);
         event
     }
 
     /// An event that does not change the state by itself.
-    fn told(&mut self, kind: EventKind, reason: &str) -> Event {
+    fn remark(&mut self, kind: EventKind, reason: &str) -> Event {
         self.event(kind, self.alarm.state(), reason)
     }
 
@@ -563,6 +606,10 @@ enum Due {
     Shelf,
     Alarm,
     Reminder,
+}
+
+fn is_trouble(state: AlarmState) -> bool {
+    is_worrying(state) || matches!(state, AlarmState::SensorFault | AlarmState::NoData)
 }
 
 fn is_worrying(state: AlarmState) -> bool {

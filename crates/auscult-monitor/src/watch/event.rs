@@ -109,6 +109,9 @@ pub struct EventDetails {
     pub sound: Option<String>,
     /// Who did it.
     pub who: Option<String>,
+    /// Of a machine that is normal again: what was wrong since it last was.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub ends: Vec<AlarmState>,
 }
 
 /// A part of the spectrum.

@@ -34,6 +34,12 @@ impl Watch {
         commit: &mut Commit,
     ) {
         tracing::warn!(machine = self.spec.name, path, %error, "a recording cannot be read");
+        // The first of several in a row is an event; each is in the log and among the clips.
+        if !std::mem::replace(&mut self.is_unreadable, true) {
+            let text = format!("a recording cannot be read: {error}");
+            let now = self.around.clock.now();
+            self.apply(now, Input::Source { is_alive: true, text }, commit);
+        }
         let mut record = ClipRecord::of(path, 0.0, ClipCondition::Usable);
         record.error = Some(error.to_string());
         record.reason = error.to_string();
@@ -60,6 +66,7 @@ impl Watch {
         scorers: &mut Scorers,
         commit: &mut Commit,
     ) -> Result<()> {
+        self.is_unreadable = false;
         let tag = self.engine.facts().tag.clone();
         let model = self.models.of_state(tag.as_deref()).cloned();
         let mut record = match &model {
@@ -89,6 +96,9 @@ impl Watch {
             record.reason =
                 format!("not running: {level:.0} dBFS, and it runs above {gate:.0} dBFS");
             Some(Observation::NotRunning)
+        } else if let Some((_, reason)) = self.models.broken().filter(|_| model.is_none()) {
+            record.reason.clone_from(reason);
+            None
         } else if model.is_none() {
             Some(Observation::Learning)
         } else {
@@ -137,7 +147,10 @@ impl Watch {
         commit: &mut Commit,
     ) -> Result<()> {
         let Some(learner) = &mut self.learner else { return Ok(()) };
-        if observation != Some(Observation::Learning) || !record.condition.is_usable() {
+        // What happens to a machine that is out of service is nothing to learn from.
+        let is_in_service = self.engine.facts().out_of_service.is_none();
+        let is_usable = record.condition.is_usable() && is_in_service;
+        if observation != Some(Observation::Learning) || !is_usable {
             learner.rejected += 1;
             return Ok(());
         }

@@ -35,7 +35,9 @@ impl Watch {
         let rules = models::rules(&self.spec, model)?.record();
         self.checkpoint(commit);
         self.engine.watch_drift(normal);
-        let input = Input::Model { model: Some(stamp), reason: reason.to_owned(), rules };
+        reason.clone_into(&mut self.status.reason);
+        let (model, reason) = (Some(stamp), reason.to_owned());
+        let input = Input::Model { model, reason, rules, is_learning: false };
         self.apply(self.around.clock.now(), input, commit);
         Ok(())
     }

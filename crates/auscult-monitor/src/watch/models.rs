@@ -3,8 +3,8 @@
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
 use auscult::{
-    FrontEnds, Machine,
-    alarm::{AlarmSettings, BudgetPlan},
+    FrontEnds, Machine, Model,
+    alarm::{AlarmBudget, AlarmSettings, BudgetPlan, Period},
     calibration::NormalRuns,
 };
 
@@ -56,6 +56,8 @@ impl OpenModel {
 #[derive(Debug, Default)]
 pub struct Models {
     open: BTreeMap<Option<String>, OpenModel>,
+    /// A version of the history that should judge and cannot be opened, and why.
+    broken: Option<(i64, String)>,
 }
 
 impl Models {
@@ -77,22 +79,21 @@ impl Models {
         let of_states = spec.states.iter().map(|(state, path)| (Some(state.clone()), path));
         for (state, path) in named.chain(of_states) {
             let machine = open_file(path, spec, front_ends)?;
-            let wanted = state.clone();
             let known = writer.call(move |history| history.models(id))?;
-            let is_known = known
-                .iter()
-                .any(|row| row.hash == **machine.hash() && row.operating_state == state);
-            let model = if is_known {
-                None
+            let of_state = || known.iter().filter(|row| row.operating_state == state);
+            let configured = of_state().rfind(|row| row.origin == "configured");
+            // The file that was taken last may have been improved on since. Another one takes over, and so does the same one
+            // after a new baseline.
+            if configured.is_some_and(|row| row.hash == **machine.hash())
+                && of_state().any(|row| row.valid_to.is_none())
+            {
+                models.open_current(state.as_ref(), spec, id, data, writer, front_ends)?;
             } else {
                 let note = format!("from {}", path.display());
                 let mut new = NewModel::of(&machine, String::new(), "configured", note);
-                new.operating_state.clone_from(&wanted);
-                Some(adopt(machine, new, spec, id, data, writer, now)?)
-            };
-            match model {
-                Some(model) => drop(models.open.insert(wanted, model)),
-                None => models.open_current(wanted.as_ref(), spec, id, data, writer, front_ends)?,
+                new.operating_state.clone_from(&state);
+                let model = adopt(machine, new, spec, id, data, writer, now)?;
+                models.open.insert(state, model);
             }
         }
         if spec.model.is_none() {
@@ -112,12 +113,31 @@ impl Models {
     ) -> Result<()> {
         let wanted = state.cloned();
         let row = writer.call(move |history| history.current_model(id, wanted.as_deref()))?;
-        if let Some(row) = row {
-            let machine = open_file(&data.file(&row.file), spec, front_ends)?;
-            let machine = Arc::new(machine);
-            self.open.insert(state.cloned(), OpenModel { machine, row });
+        let Some(row) = row else { return Ok(()) };
+        match open_file(&data.file(&row.file), spec, front_ends) {
+            Ok(machine) => {
+                let machine = Arc::new(machine);
+                self.open.insert(state.cloned(), OpenModel { machine, row });
+            }
+            // A promise that cannot be kept is the configuration's mistake.
+            Err(error @ Error::Promise { .. }) => return Err(error),
+            Err(error) => {
+                let (name, version) = (&spec.name, row.version);
+                let reason = format!(
+                    "not judged, because version {version} cannot be opened: {error}; copy the file back from a backup and \
+                     start again, go back to another version (auscult watch rollback {name}), or learn anew (auscult watch \
+                     baseline {name})"
+                );
+                tracing::error!(machine = name, "{reason}");
+                self.broken = Some((version, reason));
+            }
         }
         Ok(())
+    }
+
+    /// The version that should judge and cannot be opened, and why.
+    pub fn broken(&self) -> Option<&(i64, String)> {
+        self.broken.as_ref()
     }
 
     /// The model for an operating state, or the one for all.
@@ -126,19 +146,20 @@ impl Models {
         of_state.or_else(|| self.open.get(&None)).or_else(|| self.open.values().next())
     }
 
-    /// Whether there is one.
+    /// Whether there is none, and none should be.
     pub fn is_empty(&self) -> bool {
-        self.open.is_empty()
+        self.open.is_empty() && self.broken.is_none()
     }
 
-    /// Puts another model in the place of the one for all states.
+    /// Puts another model in the place of the one for its operating state.
     pub fn replace(&mut self, model: OpenModel) {
+        self.broken = None;
         self.open.insert(model.row.operating_state.clone(), model);
     }
 
     /// Forgets all of them: the machine is learnt again.
     pub fn clear(&mut self) {
-        self.open.clear();
+        *self = Self::default();
     }
 }
 
@@ -162,7 +183,11 @@ pub(crate) fn open_file(
     let calibrate = auscult::Calibrate { budget: Some(budget), ..auscult::Calibrate::default() };
     match machine.calibrate(&calibrate).map_err(named)? {
         (machine, Some(plan)) if plan.is_kept() => Ok(machine),
-        (_, Some(plan)) => Err(named(auscult::Error::BudgetNotKept(Box::new(plan)))),
+        (machine, Some(plan)) => Err(Error::Promise {
+            machine: spec.name.clone(),
+            path: path.to_owned(),
+            reason: format!("{}; {}", not_kept(&plan), possible(machine.model(), &plan)),
+        }),
         (machine, None) => Ok(machine),
     }
 }
@@ -198,6 +223,22 @@ pub(super) fn rules(spec: &MachineSpec, model: Option<&OpenModel>) -> Result<Eng
 }
 
 /// What is missing for a budget, in a sentence.
-pub(super) fn missing(plan: &BudgetPlan) -> String {
-    format!("no alarm rule keeps {} yet; more visits are needed, or a larger budget", plan.budget)
+pub(super) fn not_kept(plan: &BudgetPlan) -> String {
+    let why = plan.shortfall.as_ref().map(|shortfall| format!(": {shortfall}"));
+    format!("no alarm rule keeps the budget of {} yet{}", plan.budget, why.unwrap_or_default())
+}
+
+/// What could be promised instead.
+fn possible(model: &Model, plan: &BudgetPlan) -> String {
+    let rate = |budget: &AlarmBudget| budget.alarms / budget.period.seconds();
+    let budgets = [Period::Year, Period::Month, Period::Week, Period::Day]
+        .map(|period| AlarmBudget { alarms: 1.0, period });
+    let is_kept = |budget: &&AlarmBudget| {
+        let other = BudgetPlan::new(model, **budget, plan.hop_seconds, plan.clear);
+        rate(budget) > rate(&plan.budget) && other.is_ok_and(|other| other.is_kept())
+    };
+    match budgets.iter().find(is_kept) {
+        Some(budget) => format!("{budget} can be promised now"),
+        None => "not even 1 alarm per day can be promised now; without `alarms` the rule is 3 of 5 clips".to_owned(),
+    }
 }

@@ -4,7 +4,7 @@ use auscult::{Forget, Learn, Machine, Sources};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    engine::Input,
+    engine::{Command, Input},
     learner::{Learner, Lesson},
     models::{self, OpenModel},
     watching::Watch,
@@ -65,6 +65,15 @@ pub enum Request {
         /// Who.
         who: String,
     },
+    /// Nobody is told about the machine for a while, by the monitor's clock.
+    Shelve {
+        /// For how long.
+        seconds: f64,
+        /// Why.
+        reason: String,
+        /// Who.
+        who: String,
+    },
     /// Sound of a span of time is deleted.
     DeleteSound {
         /// From this time on, in seconds since 1970 ...
@@ -108,7 +117,7 @@ impl Watch {
     ///
     /// If it makes no sense now.
     pub fn decide(&mut self, request: Request) -> Result<(Change, Option<Lesson>)> {
-        let done = |text: String| Change::told(text);
+        let done = Change::done;
         match request {
             Request::Learn { now } => self.learn_on(now),
             Request::Feedback { step, verdict, note, who } => {
@@ -127,6 +136,15 @@ impl Watch {
                 Ok((self.forget(visits, preview, &who)?, None))
             }
             Request::Baseline { who } => Ok((done(self.baseline(&who)?), None)),
+            Request::Shelve { seconds, reason, who } => {
+                let until = self.around.clock.now() + seconds;
+                Ok((done(self.obey(Command::Shelve { until, reason, who })?), None))
+            }
+            Request::DeleteSound { from, to, .. } if from >= to => Err(Error::Refused(format!(
+                "sound is deleted from a time to a later one, and {} is not before {}",
+                utc(from),
+                utc(to)
+            ))),
             Request::DeleteSound { from, to, who } => {
                 let (id, data, now) = (self.id, self.around.data.clone(), self.around.clock.now());
                 let deleted = self.around.writer.call(move |history| {
@@ -148,10 +166,10 @@ impl Watch {
         if now {
             let lesson = learner.lesson(&self.spec, &self.around.data)?;
             self.finish(Commit::of(self.id))?;
-            return Ok((Change::told(format!("making the model of {name}")), Some(lesson)));
+            return Ok((Change::done(format!("making the model of {name}")), Some(lesson)));
         }
         learner.begin_visit();
-        Ok((Change::told(format!("the next clip of {name} begins a new visit")), None))
+        Ok((Change::done(format!("the next clip of {name} begins a new visit")), None))
     }
 
     fn feedback(&mut self, step: u64, verdict: &str, note: &str, who: &str) -> Result<String> {
@@ -175,12 +193,14 @@ impl Watch {
             }
             (None, _) => String::new(),
         };
-        let waiting = WaitingClip {
-            step,
-            time: clip.time,
-            sound,
-            reason: format!("normal, says {who}: {note}"),
-        };
+        let said =
+            self.around.writer.call(move |h| h.feedback(Some(id), Some((step, step)), 64))?;
+        // Who says the same again without a note does not take the first one back.
+        let earlier = said.iter().map(|said| said.note.as_str()).find(|note| !note.is_empty());
+        let shown = if note.is_empty() { earlier.unwrap_or_default() } else { note };
+        let colon = if shown.is_empty() { "" } else { ": " };
+        let reason = format!("normal, says {who}{colon}{shown}");
+        let waiting = WaitingClip { step, time: clip.time, sound, reason };
         let (verdict_text, note, who) = (verdict.to_owned(), note.to_owned(), who.to_owned());
         let now = self.around.clock.now();
         self.around.writer.call(move |history| {
@@ -238,7 +258,8 @@ impl Watch {
         let grown = old.machine.add(sources, &learn)?;
         let count = auscult::plural(clips.len(), "clip");
         let note = format!("{count} accepted by {who}");
-        let change = self.exchange(&old, grown, "accepted", &note, preview)?;
+        let state = old.row.operating_state.clone();
+        let change = self.exchange(Some(&old), (grown, state), "accepted", &note, preview)?;
         if !preview {
             self.end_waiting(&clips, "accepted", who)?;
         }
@@ -249,24 +270,25 @@ impl Watch {
         let old = self.current()?;
         let note = format!("without {}, says {who}", visits.join(", "));
         let smaller = old.machine.forget(&Forget { visits, ..Forget::default() })?;
-        self.exchange(&old, smaller, "forgotten", &note, preview)
+        let state = old.row.operating_state.clone();
+        self.exchange(Some(&old), (smaller, state), "forgotten", &note, preview)
     }
 
     /// Puts a changed model in the place of the old one, or says what that would change.
     fn exchange(
         &mut self,
-        old: &OpenModel,
-        new: Machine,
+        old: Option<&OpenModel>,
+        (new, operating_state): (Machine, Option<String>),
         origin: &'static str,
         note: &str,
         preview: bool,
     ) -> Result<Change> {
-        let mut change = Change::between(&old.machine, &new, note);
+        let mut change = Change::between(old.map(|old| &*old.machine), &new, note);
         if preview {
             return Ok(change);
         }
         let mut row = NewModel::of(&new, String::new(), origin, note.to_owned());
-        row.operating_state.clone_from(&old.row.operating_state);
+        row.operating_state = operating_state;
         let (data, writer) = (&self.around.data, &self.around.writer);
         let now = self.around.clock.now();
         let model = models::adopt(new, row, &self.spec, self.id, data, writer, now)?;
@@ -281,7 +303,7 @@ impl Watch {
         let name = self.spec.name.clone();
         if self.spec.model.is_some() {
             return Err(Error::Refused(format!(
-                "the configuration names a model for {name}; take `model` out of it, and it is learnt anew"
+                "the configuration names a model for {name}; take `model` out of it first, and then say this again"
             )));
         }
         if self.learner.is_some() {
@@ -298,7 +320,9 @@ impl Watch {
         self.engine.watch_drift(None);
         let reason = format!("learning anew, says {who}; the old model is kept");
         let mut commit = Commit::of(self.id);
-        self.apply(now, Input::Model { model: None, reason: reason.clone(), rules }, &mut commit);
+        self.status.reason.clone_from(&reason);
+        let input = Input::Model { model: None, reason: reason.clone(), rules, is_learning: true };
+        self.apply(now, input, &mut commit);
         self.finish(commit)?;
         Ok(reason)
     }
@@ -309,6 +333,7 @@ impl Watch {
         let name = &self.spec.name;
         let current = self.models.of_state(self.engine.facts().tag.as_deref()).cloned();
         let current_version = current.as_ref().map(|model| model.row.version);
+        let current_version = current_version.or(self.models.broken().map(|(version, _)| *version));
         let wanted = |row: &&ModelRow| match version {
             Some(version) => row.version == version,
             None => current_version.is_none_or(|current| row.version < current),
@@ -326,17 +351,14 @@ impl Watch {
         let machine = models::open_file(&path, &self.spec, &self.around.front_ends)?;
         let note =
             format!("back to version {} of {}, says {who}", row.version, utc(row.valid_from));
-        let old = match &current {
-            Some(model) => model.clone(),
-            None => OpenModel { machine: std::sync::Arc::new(machine.clone()), row: row.clone() },
-        };
+        let state = row.operating_state.clone();
         self.learner = None;
-        self.exchange(&old, machine, "rollback", &note, false)
+        self.exchange(current.as_ref(), (machine, state), "rollback", &note, false)
     }
 }
 
 impl Change {
-    fn told(text: String) -> Self {
+    fn done(text: String) -> Self {
         Self {
             text,
             done: true,
@@ -347,25 +369,29 @@ impl Change {
         }
     }
 
-    fn between(old: &Machine, new: &Machine, note: &str) -> Self {
-        let (before, after) = (old.model().threshold(), new.model().threshold());
+    fn between(old: Option<&Machine>, new: &Machine, note: &str) -> Self {
+        let threshold = |machine: &Machine| machine.model().threshold();
+        let count = |machine: &Machine| machine.model().references().provenance().len();
+        let (before, after) = (old.and_then(threshold), threshold(new));
+        let (references_before, references_after) = (old.map_or(0, count), count(new));
         let number = |threshold: Option<f64>| {
             threshold.map_or_else(|| "none".to_owned(), |threshold| format!("{threshold:.4}"))
         };
-        let count = |machine: &Machine| machine.model().references().provenance().len();
-        Self {
-            text: format!(
-                "{note}: threshold {} instead of {}, {} references instead of {}",
-                number(after),
-                number(before),
-                count(new),
-                count(old)
+        let (limit, references) = (number(after), format!("{references_after} references"));
+        let text = match old {
+            None => format!("{note}: threshold {limit}, {references}"),
+            Some(_) => format!(
+                "{note}: threshold {limit} instead of {}, {references} instead of {references_before}",
+                number(before)
             ),
+        };
+        Self {
+            text,
             done: false,
             threshold_before: before,
             threshold_after: after,
-            references_before: count(old),
-            references_after: count(new),
+            references_before,
+            references_after,
         }
     }
 }

@@ -21,7 +21,7 @@ use super::{
     status::{MachineStatus, SourceStatus},
 };
 use crate::{
-    clock::Clock,
+    clock::{Clock, JUMP_SECONDS},
     data::DataFolder,
     error::Result,
     history::{Commit, SeenFile, Standing, Writer},
@@ -107,6 +107,8 @@ pub struct Watch {
     pub(super) last_form: Option<(usize, u32)>,
     pub(super) trend: VecDeque<f64>,
     pub(super) is_operating: Option<String>,
+    /// Whether the last recording could not be read, and that was told.
+    pub(super) is_unreadable: bool,
 }
 
 /// A clip with where it came from.
@@ -167,11 +169,18 @@ impl Watch {
             last_form: None,
             trend,
             is_operating: None,
+            is_unreadable: false,
         };
         let mut commit = Commit::of(id);
         if is_first {
             // A replay needs somewhere to begin.
             watch.checkpoint(&mut commit);
+        }
+        let behind = watch.engine.facts().time - now;
+        if behind > JUMP_SECONDS {
+            // Set back while nobody watched; set forward is not told from a pause.
+            let at = watch.engine.facts().time;
+            watch.apply(at, Input::Clock { seconds: -behind }, &mut commit);
         }
         if watch.engine.facts().model == stamp {
             if !watch.engine.watches_drift() && normal.is_some() {
@@ -184,14 +193,17 @@ impl Watch {
                 watch.apply(now, Input::Rules { rules: rules.record() }, &mut commit);
             }
         } else {
-            let reason = match &stamp {
-                Some(stamp) => format!("model version {} judges from now on", stamp.version),
-                None => "learning: there is no model yet".to_owned(),
+            let reason = match (&stamp, watch.models.broken()) {
+                (Some(stamp), _) => format!("model version {} judges from now on", stamp.version),
+                (None, Some((_, reason))) => reason.clone(),
+                (None, None) => "learning: there is no model yet".to_owned(),
             };
             watch.checkpoint(&mut commit);
             watch.engine.watch_drift(normal);
-            let rules = rules.record();
-            watch.apply(now, Input::Model { model: stamp, reason, rules }, &mut commit);
+            watch.status.reason.clone_from(&reason);
+            let (rules, is_learning) = (rules.record(), watch.learner.is_some());
+            let input = Input::Model { model: stamp, reason, rules, is_learning };
+            watch.apply(now, input, &mut commit);
         }
         watch.finish(commit)?;
         Ok(watch)
@@ -229,7 +241,7 @@ impl Watch {
     ///
     /// If it cannot be resampled, or the history has ended.
     pub fn hear(&mut self, sound: &Sound, scorers: &mut Scorers) -> Result<Option<Lesson>> {
-        self.around.listening_in.tell(&self.spec.name, || sound.clone());
+        self.around.listening_in.publish(&self.spec.name, || sound.clone());
         if sound.stands_alone {
             self.ear = None;
         }
@@ -293,7 +305,7 @@ impl Watch {
                                 &path,
                                 &mut commit,
                             );
-                            self.around.listening_in.tell(&self.spec.name, || Sound {
+                            self.around.listening_in.publish(&self.spec.name, || Sound {
                                 samples: clip.samples.clone(),
                                 sample_rate: clip_rate,
                                 arrived: now,
