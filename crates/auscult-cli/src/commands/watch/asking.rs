@@ -2,7 +2,6 @@
 
 use anyhow::Context as _;
 use auscult_monitor::{
-    clock::Clock,
     control::{Answer, Ask},
     data::DataFolder,
     watch::{Command, Request},
@@ -83,9 +82,8 @@ fn meaning(command: &WatchCommand, who: &str) -> anyhow::Result<Ask> {
             (machine, Err(Command::Acknowledge { who: who() }))
         }
         WatchCommand::Shelve { machine, time, reason } => {
-            // A demonstration has a clock of its own, which only the monitor knows.
-            let (until, reason) = (Clock::system().now() + time.0, reason.clone());
-            (machine, Err(Command::Shelve { until, reason, who: who() }))
+            let (seconds, reason) = (time.0, reason.clone());
+            (machine, Ok(Request::Shelve { seconds, reason, who: who() }))
         }
         WatchCommand::Unshelve { machine } => (machine, Err(Command::Unshelve { who: who() })),
         WatchCommand::OutOfService { machine, reason } => {
