@@ -36,7 +36,7 @@ pub(crate) fn status_table(statuses: &[MachineStatus]) -> String {
             word.push_str(" (acknowledged)");
         }
         if let Some(shelved) = &status.shelved {
-            let _ = write!(word, " (shelved until {})", shelved.until);
+            let _ = write!(word, " (shelved until {})", to_the_second(&shelved.until));
         }
         if status.out_of_service.is_some() {
             word.push_str(" (out of service)");
@@ -49,7 +49,7 @@ pub(crate) fn status_table(statuses: &[MachineStatus]) -> String {
         table.row([
             status.name.clone(),
             word,
-            status.since.clone(),
+            to_the_second(&status.since),
             number(status.score, 2),
             sparkline(&status.trend),
             number(status.level_dbfs, 0),
@@ -57,6 +57,11 @@ pub(crate) fn status_table(statuses: &[MachineStatus]) -> String {
         ]);
     }
     if table.is_empty() { "no machine has been heard of yet\n".to_owned() } else { table.render() }
+}
+
+/// A time of a status without its fraction.
+fn to_the_second(time: &str) -> String {
+    time.split_once('.').map_or(time.to_owned(), |(seconds, _)| format!("{seconds}Z"))
 }
 
 fn severity(state: &str) -> usize {

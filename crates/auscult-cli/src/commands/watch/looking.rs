@@ -1,6 +1,6 @@
 //! Reading the history, whether a monitor runs or not.
 
-use std::{io::IsTerminal, path::Path, time::Duration};
+use std::{fmt::Write as _, io::IsTerminal, path::Path, time::Duration};
 
 use anyhow::Context as _;
 use auscult_monitor::{
@@ -24,17 +24,30 @@ pub(super) fn status(
     let history = History::read(data.root())?;
     if json {
         let running = data.is_in_use();
-        let document = serde_json::json!({ "running": running, "machines": history.statuses()? });
+        let document = serde_json::json!({
+            "running": running,
+            "machines": history.statuses()?,
+            "no_longer_watched": history.no_longer_watched()?,
+        });
         context.printer.line(serde_json::to_string_pretty(&document)?)?;
         return Ok(Outcome::Done);
     }
-    let is_live = std::io::stdout().is_terminal() && !once;
+    let is_terminal = std::io::stdout().is_terminal();
     loop {
         let mut table = status_table(&history.statuses()?);
+        let gone = history.no_longer_watched()?;
+        if !gone.is_empty() {
+            let _ =
+                writeln!(table, "no longer watched, their history is kept: {}", gone.join(", "));
+        }
         if !data.is_in_use() {
             table.push_str("no monitor is running: this is how it was left (auscult watch SITE.toml goes on)\n");
         }
-        if !is_live {
+        if is_terminal {
+            // Lines that are too long are cut at the edge of the window instead of being wrapped.
+            table = format!("\u{1b}[?7l{table}\u{1b}[?7h");
+        }
+        if once || !is_terminal {
             context.printer.text(&table)?;
             return Ok(Outcome::Done);
         }
