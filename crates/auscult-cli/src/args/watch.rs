@@ -55,7 +55,7 @@ pub(crate) enum WatchCommand {
         /// The machines; all of them if none is named.
         machines: Vec<String>,
     },
-    /// Write one page on a machine's last week.
+    /// Write one page on the last week of a machine, or of all of them.
     Report(WeekArguments),
     /// Copy the history to a file, also while a monitor writes it.
     Backup {
@@ -194,6 +194,7 @@ pub(crate) struct EventArguments {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("json", |json| json.help("Print one JSON object with the clips")))]
 pub(crate) struct ExportArguments {
     /// Only those of this machine.
     #[arg(long, value_name = "NAME")]
@@ -205,20 +206,20 @@ pub(crate) struct ExportArguments {
 
 #[derive(Debug, Args)]
 pub(crate) struct WeekArguments {
-    /// The machine.
-    pub(crate) machine: String,
+    /// The machine; all of them on one page, the worst first, if none is named.
+    pub(crate) machine: Option<String>,
 
-    /// The last seven days; days can be told with --days.
-    #[arg(long)]
+    /// The last seven days, which is also what is taken without this and --days.
+    #[arg(long, conflicts_with = "days")]
     pub(crate) week: bool,
 
     /// How many days.
-    #[arg(long, default_value_t = 7, value_name = "N")]
+    #[arg(long, default_value_t = 7, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=36_500))]
     pub(crate) days: u32,
 
-    /// The page.
+    /// The page; week.html, or MACHINE-week.html, if not given.
     #[arg(short, long, value_name = "FILE")]
-    pub(crate) output: PathBuf,
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

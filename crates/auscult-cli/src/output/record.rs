@@ -22,6 +22,8 @@ pub(crate) enum Field {
     Text(String),
     /// Missing values are empty in CSV and null elsewhere.
     Number(Option<f64>),
+    /// Anything else that JSON has.
+    Json(serde_json::Value),
 }
 
 impl Record {
@@ -38,6 +40,11 @@ impl Record {
 
     pub(crate) fn number(mut self, name: &str, value: impl Into<Option<f64>>) -> Self {
         self.fields.0.push((name.to_owned(), Field::Number(value.into())));
+        self
+    }
+
+    pub(crate) fn json(mut self, name: &str, value: impl Into<serde_json::Value>) -> Self {
+        self.fields.0.push((name.to_owned(), Field::Json(value.into())));
         self
     }
 

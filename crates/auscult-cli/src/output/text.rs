@@ -21,6 +21,7 @@ impl CsvWriter {
             Some(Field::Text(text)) => text.clone(),
             // The shortest text that reads back as the same number.
             Some(Field::Number(Some(number))) => number.to_string(),
+            Some(Field::Json(value)) => value.to_string(),
             Some(Field::Number(None)) | None => String::new(),
         };
         self.writer.write_record(self.columns.iter().map(cell))?;

@@ -7,7 +7,11 @@ use auscult_monitor::{
 };
 
 use super::looking::machine_of;
-use crate::{Outcome, args::ExportArguments, output::write_clips};
+use crate::{
+    Outcome,
+    args::ExportArguments,
+    output::{Format, write_clips},
+};
 
 pub(super) fn export(data: &DataFolder, arguments: &ExportArguments) -> anyhow::Result<Outcome> {
     let history = History::read(data.root())?;
@@ -17,6 +21,11 @@ pub(super) fn export(data: &DataFolder, arguments: &ExportArguments) -> anyhow::
         .format
         .format()?
         .context("name a form: --parquet FILE, --csv, --jsonl or --json")?;
+    let target = match &format {
+        Format::Parquet(path) => Some(path),
+        _ => arguments.format.output.as_ref(),
+    };
+    target.map_or(Ok(()), |target| auscult::files::check_target(target))?;
     let query = ClipQuery { machine, ..ClipQuery::default() };
     write_clips(&history, &query, &format, arguments.format.output.as_deref())?;
     Ok(Outcome::Done)
