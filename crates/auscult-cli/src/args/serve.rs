@@ -78,7 +78,7 @@ pub(crate) enum TokenCommand {
         /// What it may be used for: read, push, score, operate, admin; may be repeated.
         #[arg(long = "scope", required = true, value_name = "SCOPE")]
         scopes: Vec<Scope>,
-        /// Valid for so many days; for ever if not given.
+        /// Days after which it is no longer valid; it is valid for ever if not given.
         #[arg(long, value_name = "DAYS", value_parser = clap::value_parser!(u32).range(1..=36_500))]
         expires: Option<u32>,
     },

@@ -19,8 +19,8 @@ pub(crate) struct WatchedArguments {
     #[arg(long = "for", value_name = "TIME")]
     pub(crate) most: Option<Seconds>,
 
-    /// Where history, models, sound, users and tokens are kept; the platform's state folder if not
-    /// given.
+    /// Where history, models, sound, users and tokens are kept; if not given, the platform's state
+    /// folder, or with --demo a new folder of its own.
     #[arg(long, value_name = "DIR", global = true)]
     pub(crate) data: Option<PathBuf>,
 

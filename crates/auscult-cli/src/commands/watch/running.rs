@@ -7,7 +7,7 @@ use auscult_monitor::{
     data::DataFolder,
     run::check_models,
     running::watch as run_monitor,
-    site::{Site, TEMPLATE},
+    site::{Site, SourceSpec, TEMPLATE},
     sources::Plant,
 };
 
@@ -34,7 +34,7 @@ pub(super) fn init(path: &Path, context: &Context) -> anyhow::Result<Outcome> {
 
 pub(super) fn check(path: &Path, context: &Context) -> anyhow::Result<Outcome> {
     let site = Site::read(path)?;
-    check_models(&site, &context.front_ends)?;
+    check_models(&site, &context.front_ends).map_err(|error| error.in_file(Some(path)))?;
     for machine in &site.machines {
         let model = match &machine.model {
             Some(model) => format!("judged by {}", model.display()),
@@ -47,9 +47,20 @@ pub(super) fn check(path: &Path, context: &Context) -> anyhow::Result<Outcome> {
         };
         context.printer.line(format!("{}: {}, {model}", machine.name, machine.source))?;
     }
+    note_machines_without_source(&site, context);
     let machines = count(site.machines.len(), "machine");
     context.printer.line(format!("{}: {machines}, nothing wrong", path.display()))?;
     Ok(Outcome::Done)
+}
+
+/// Nothing is ever heard of such a machine here; the service takes pushed sound.
+fn note_machines_without_source(site: &Site, context: &Context) {
+    for machine in site.machines.iter().filter(|machine| machine.source == SourceSpec::Push) {
+        context.printer.note(format!(
+            "{} has no source: name one (folder, tcp, ...), or run auscult serve, which takes pushed sound",
+            machine.name
+        ));
+    }
 }
 
 pub(super) fn watch(
@@ -72,6 +83,7 @@ pub(super) fn watch(
     }
     let Watched { site, settings, watching } =
         Watched::new(typed, data, Plant::BEGIN, "watch", context)?;
+    note_machines_without_source(&site, context);
     start_log(typed.log_json, None);
     run_monitor(site, settings, watching)?;
     Ok(Outcome::Done)
