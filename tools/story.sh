@@ -180,7 +180,10 @@ This chapter is printed by `tools/story.sh`, which the tests run: every line bel
 
 A pump is recorded while it is well, on five days. A folder is a visit. The pump here is synthetic, so you can do the same: the first
 command makes the recordings to learn from. Those of later days are made by `tools/story.sh --keep target/story`, which leaves them all
-in that folder; without the sources of the project, take `sounds/pump/check`, where half of the clips are of a leak.
+in that folder. Without the sources of the project, make those of the Thursday on which the monitor hears a leak:
+
+    auscult synth --out made --layout visits --machine pump --fault leak --train 5 0 --test 8 0 --visits 5 --severity 1 --snr-db 6
+    mkdir today && cp made/pump/check/leak_*.wav today
 
 TEXT
     run synth --out sounds --layout visits --machine pump --fault leak --train 40 0 --test 4 0 --visits 5
