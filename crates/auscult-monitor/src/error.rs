@@ -159,6 +159,7 @@ impl Error {
     }
 
     /// With its line in a configuration, if it is about a model that is named there.
+    #[must_use]
     pub fn in_file(self, file: Option<&Path>) -> Self {
         file.and_then(|file| SiteProblems::of_model(file, &self)).map_or(self, Self::Site)
     }

@@ -160,10 +160,10 @@ impl Loop {
                 Job::Stop => return,
                 Job::Do(work) => work(&mut self.history),
                 Job::Write(commit) => {
-                    let mut commits = vec![commit];
+                    let mut commits = vec![*commit];
                     while commits.len() < MOST_AT_ONCE {
                         match jobs.recv_timeout(Duration::ZERO) {
-                            Ok(Job::Write(commit)) => commits.push(commit),
+                            Ok(Job::Write(commit)) => commits.push(*commit),
                             Ok(other) => {
                                 next = Some(other);
                                 break;
@@ -180,7 +180,7 @@ impl Loop {
     }
 
     /// Writes commits, whatever it takes: a disk that is full now may have room later.
-    fn write(&mut self, commits: Vec<Box<Commit>>) {
+    fn write(&mut self, commits: Vec<Commit>) {
         loop {
             let Err(error) = self.try_write(&commits) else { break };
             if error.may_pass() {
@@ -210,8 +210,8 @@ impl Loop {
         }
     }
 
-    fn try_write(&mut self, commits: &[Box<Commit>]) -> Result<()> {
-        let is_precious = commits.iter().any(|commit| commit.is_precious());
+    fn try_write(&mut self, commits: &[Commit]) -> Result<()> {
+        let is_precious = commits.iter().any(Commit::is_precious);
         let synchronous = if is_precious { "full" } else { "normal" };
         self.history.connection.pragma_update(None, "synchronous", synchronous)?;
         let now = self.clock.now();

@@ -45,9 +45,9 @@ impl Message<'_> {
         }
         if self.event.news() == "alarm" {
             let name = &self.event.machine;
-            text += &format!(
-                "Listen, then look at the machine; auscult watch acknowledge {name} says that somebody does.\n"
-            );
+            text += "Listen, then look at the machine; auscult watch acknowledge ";
+            text += name;
+            text += " says that somebody does.\n";
         }
         if let Some(link) = self.link() {
             text += &link;
