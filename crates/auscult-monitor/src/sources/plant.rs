@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use auscult::Preset;
 use auscult_testing::{ClipRecipe, Fault, Machine};
 
-use super::Tap;
+use super::{Tap, report};
 use crate::{
     clock::Clock,
     site::{
@@ -46,8 +46,8 @@ struct Member {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Fate {
-    /// Nothing happens.
-    Well,
+    /// It is well; its recorder does not answer from this day to that one.
+    Lost(f64, f64),
     /// The room slowly swallows its high tones, from this day on.
     Drifts(f64),
     /// A fault grows from this day on.
@@ -59,7 +59,7 @@ enum Fate {
 }
 
 const MEMBERS: [Member; 6] = [
-    Member { name: "fan-1", machine: Machine::Fan, fate: Fate::Well },
+    Member { name: "fan-1", machine: Machine::Fan, fate: Fate::Lost(8.5, 10.0) },
     Member { name: "fan-2", machine: Machine::Fan, fate: Fate::Drifts(7.0) },
     Member { name: "pump-1", machine: Machine::Pump, fate: Fate::Fails(Fault::Leak, 6.5) },
     Member { name: "pump-2", machine: Machine::Pump, fate: Fate::Deaf(7.5, 9.0) },
@@ -112,10 +112,20 @@ pub(super) async fn run(index: usize, taps: Vec<Tap>, clock: Clock) {
     }
     // Not all at the same moment.
     let mut next = clock.now() + EVERY * index as f64 / MEMBERS.len() as f64;
+    let mut is_lost = false;
     loop {
         tokio::time::sleep(clock.real(next - clock.now())).await;
         let at = next;
         next = (next + EVERY).max(clock.now());
+        if member.is_lost(at) != is_lost {
+            is_lost = !is_lost;
+            let text =
+                if is_lost { "the recorder does not answer" } else { "the recorder is back" };
+            report(&taps, !is_lost, text, true).await;
+        }
+        if is_lost {
+            continue;
+        }
         let made = tokio::task::spawn_blocking(move || render(&MEMBERS[index], index, at)).await;
         let Ok(Some(samples)) = made else {
             tracing::error!(machine = member.name, "the synthetic machine cannot be made");
@@ -133,9 +143,20 @@ pub(super) async fn run(index: usize, taps: Vec<Tap>, clock: Clock) {
     }
 }
 
+/// Days since the plant began.
+fn days(at: f64) -> f64 {
+    (at - Plant::BEGIN) / DAY
+}
+
+impl Member {
+    fn is_lost(&self, at: f64) -> bool {
+        matches!(self.fate, Fate::Lost(from, to) if (from..to).contains(&days(at)))
+    }
+}
+
 /// The sound of a machine at a moment.
 fn render(member: &Member, index: usize, at: f64) -> Option<Vec<f32>> {
-    let days = (at - Plant::BEGIN) / DAY;
+    let days = days(at);
     let hour = (days.fract() * 24.0).rem_euclid(24.0);
     let fault = match member.fate {
         Fate::Fails(fault, from) if days > from => {
@@ -192,6 +213,9 @@ mod tests {
         assert_eq!(fates(|fate| matches!(fate, Fate::Fails(..))), 1);
         assert_eq!(fates(|fate| matches!(fate, Fate::Deaf(..))), 1);
         assert_eq!(fates(|fate| matches!(fate, Fate::Shifts)), 1);
+        assert_eq!(fates(|fate| matches!(fate, Fate::Lost(..))), 1);
+        let lost = |day: f64| MEMBERS[0].is_lost(Plant::BEGIN + day * DAY);
+        assert!(!lost(8.0) && lost(9.0) && !lost(10.0));
         for (index, member) in MEMBERS.iter().enumerate() {
             let samples = render(member, index, Plant::BEGIN + 9.6 * DAY).unwrap();
             assert_eq!(samples.len(), 32_000, "{}", member.name);
