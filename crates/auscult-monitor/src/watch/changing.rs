@@ -3,8 +3,8 @@
 use auscult::{FrontEnds, alarm::AlarmState, plural};
 
 use super::{
-    engine::{Command, Input},
     event::EventKind,
+    input::{Command, Input},
     learner::{Fitted, Lesson},
     models,
     watching::Watch,

@@ -9,8 +9,8 @@ use auscult::{
 
 use super::{
     ear::Seam,
-    engine::{ClipInput, Input},
     health::{self, SensorFault},
+    input::{ClipInput, Input},
     microphone::Microphone,
     models::OpenModel,
     ring::Ring,

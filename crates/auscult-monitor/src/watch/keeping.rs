@@ -3,8 +3,8 @@
 use auscult::alarm::AlarmState;
 
 use super::{
-    engine::Input,
     event::Event,
+    input::Input,
     models::{self, OpenModel},
     status::{LastEvent, Shelved},
     watching::Watch,

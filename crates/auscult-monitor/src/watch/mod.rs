@@ -5,6 +5,7 @@ mod ear;
 mod engine;
 mod event;
 mod health;
+mod input;
 mod judging;
 mod keeping;
 mod learner;
@@ -18,9 +19,10 @@ mod watching;
 pub(crate) use self::models::open_file;
 pub use self::{
     ear::{Seam, Sound},
-    engine::{ClipInput, Command, Engine, EngineMemory, EngineRules, Input, RulesRecord},
+    engine::{Engine, EngineMemory, EngineRules, RulesRecord},
     event::{Band, Event, EventDetails, EventKind, ModelStamp},
     health::SensorFault,
+    input::{ClipInput, Command, Input},
     learner::{Fitted, Learner, Lesson},
     models::{Models, OpenModel},
     requests::{Change, Request},

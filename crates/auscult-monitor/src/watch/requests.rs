@@ -4,7 +4,7 @@ use auscult::{Forget, Learn, Machine, Sources};
 use serde::{Deserialize, Serialize};
 
 use super::{
-    engine::{Command, Input},
+    input::{Command, Input},
     learner::{Learner, Lesson},
     models::{self, OpenModel},
     watching::Watch,

@@ -12,8 +12,9 @@ use auscult::{
 
 use super::{
     ear::{Ear, Seam, Sound},
-    engine::{Engine, EngineMemory, Input},
+    engine::{Engine, EngineMemory},
     event::Event,
+    input::Input,
     learner::{Learner, Lesson, SAMPLE_RATE},
     microphone::Microphone,
     models::{self, Models, OpenModel},
