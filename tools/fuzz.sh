@@ -11,7 +11,7 @@ seconds="${1:-60}"
 shift || true
 targets=("$@")
 if [ "${#targets[@]}" -eq 0 ]; then
-    targets=(audio_reader audio_file manifest model_file model_header checkpoint_file checkpoint_pickle)
+    targets=(audio_reader audio_file manifest model_file model_header checkpoint_file checkpoint_pickle upload)
 fi
 
 # The workspace's target folder holds builds without sanitizers.

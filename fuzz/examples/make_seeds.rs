@@ -18,6 +18,7 @@ fn main() -> Outcome {
     for target in ["audio_reader", "audio_file"] {
         write_all(&fuzz, target, &sounds(&fuzz.join("../testdata/audio"))?)?;
     }
+    write_all(&fuzz, "upload", &uploads(&fuzz.join("../testdata/audio"))?)?;
     write_all(&fuzz, "manifest", &manifests())?;
     let models = [
         ("one_view", model(&[View::Mean], BandSettings::Whole, 3)?),
@@ -45,6 +46,25 @@ fn write_all(fuzz: &Path, target: &str, seeds: &Seeds) -> Outcome {
         fs::write(folder.join(name), bytes)?;
     }
     Ok(())
+}
+
+/// Sound with the Content-Type it is sent with, on a line of its own before it.
+fn uploads(fixtures: &Path) -> Outcome<Seeds> {
+    let sent = |kind: &str, body: &[u8]| [kind.as_bytes(), b"\n", body].concat();
+    let mut seeds = Vec::new();
+    for (name, bytes) in sounds(fixtures)? {
+        let kind = if name.ends_with("flac") { "audio/flac" } else { "audio/wav" };
+        seeds.push((name, sent(kind, &bytes)));
+    }
+    for (name, kind) in [
+        ("l16", "audio/L16;rate=16000"),
+        ("s24le", "audio/x-raw;rate=48000;format=s24le;channels=2"),
+        ("f32le", "audio/x-raw;rate=8000;format=f32le"),
+        ("unknown", "text/plain"),
+    ] {
+        seeds.push((name.to_owned(), sent(kind, &[0x3d; 48])));
+    }
+    Ok(seeds)
 }
 
 /// Compressed sound, the larger half of it cut off, and plain sound of every coding.

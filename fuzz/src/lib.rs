@@ -6,3 +6,4 @@
 pub mod audio;
 pub mod checkpoint;
 pub mod model;
+pub mod upload;

@@ -79,7 +79,7 @@ impl Form {
             return Err(Problem::invalid("body", "the body is empty: send sound"));
         }
         if let Self::Raw(raw) = self
-            && bytes % raw.frame() != 0
+            && !bytes.is_multiple_of(raw.frame())
         {
             let text = format!(
                 "the body has {bytes} bytes, which is not a whole number of samples of {} bytes",
