@@ -29,7 +29,7 @@ export function Actions({
   const isRaised = machine.state === "alarm" || machine.state === "alert";
   return (
     <div class="buttons tight" role="group" aria-label={t.actions.title}>
-      {isRaised && !machine.acknowledged && (
+      {machine.state === "alarm" && !machine.acknowledged && (
         <button type="button" class={strong ? "primary" : ""} disabled={busy} onClick={() => act("acknowledge")}>
           {t.actions.acknowledge}
         </button>
