@@ -2,7 +2,7 @@
 
 use auscult_monitor::{
     control::{Answer, Ask},
-    watch::Command,
+    watch::{Command, Request},
 };
 use axum::{Extension, extract::State};
 use serde::{Deserialize, Serialize};
@@ -122,8 +122,9 @@ async fn shelve(
         return Err(Problem::invalid("minutes", text));
     }
     let reason = text("reason", &reason, 500, true)?;
-    let until = app.now() + 60.0 * minutes;
-    command(&app, machine, Command::Shelve { until, reason, who: principal.name() }).await
+    let body = Request::Shelve { seconds: 60.0 * minutes, reason, who: principal.name() };
+    let change = app.ask_for_change(Ask::Request { machine, body }).await?;
+    Ok(Json(Done { text: change.text }))
 }
 
 /// Tells about a machine again.
