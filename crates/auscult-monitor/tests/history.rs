@@ -120,6 +120,8 @@ fn a_clip_that_somebody_spoke_of_is_kept_and_counted_once() {
     let mut commit = Commit::of(machine);
     commit.clips = (1..=10).map(|step| clip(step, BEGIN + step as f64, Some(1.0))).collect();
     commit.clips[4].sound = Some("sound/pump/x.flac".to_owned());
+    let odd = (8, BEGIN + 8.0, "learning/pump/y.flac".to_owned(), "odd".to_owned());
+    commit.waiting.push(odd);
     write(&mut history, &commit);
     let before = trend(&history, machine, 3_600);
     history.thin(&settings(1.0, 30.0, 100.0), BEGIN + 3.0 * DAY).unwrap();
@@ -131,8 +133,8 @@ fn a_clip_that_somebody_spoke_of_is_kept_and_counted_once() {
             Ok(())
         })
         .unwrap();
-    assert_eq!(left, [5]);
-    assert_eq!(history.deletions(10).unwrap()[0].count, 9, "what was deleted is written down");
+    assert_eq!(left, [5, 8], "one with its sound, and one that waits for a decision");
+    assert_eq!(history.deletions(10).unwrap()[0].count, 8, "what was deleted is written down");
 }
 
 #[test]

@@ -80,7 +80,8 @@ fn thin_clips(transaction: &Transaction<'_>, before: f64, now: f64) -> Result<us
     let keep = "UPDATE clips SET is_thinned = 1 WHERE id IN old AND (sound IS NOT NULL OR EXISTS \
          (SELECT 1 FROM events, json_each(events.body, '$.clips') AS named WHERE events.machine = clips.machine \
          AND named.value = clips.step) OR EXISTS (SELECT 1 FROM feedback WHERE feedback.machine = clips.machine \
-         AND feedback.step = clips.step))";
+         AND feedback.step = clips.step) OR EXISTS (SELECT 1 FROM waiting WHERE waiting.machine = clips.machine \
+         AND waiting.step = clips.step AND decision IS NULL))";
     transaction.execute(keep, [])?;
     let delete = "DELETE FROM clips WHERE id IN old AND is_thinned = 0";
     let deleted = transaction.execute(delete, [])?;

@@ -55,14 +55,16 @@ fn waiting_of(
     id: i64,
     machine: &str,
 ) -> Result<Vec<WaitingView>> {
-    let view = |clip: WaitingClip| WaitingView {
-        machine: machine.to_owned(),
-        step: clip.step,
-        time: utc(clip.time),
-        reason: clip.reason,
-        has_sound: data.file(&clip.sound).is_file(),
+    let view = |clip: WaitingClip| {
+        Ok(WaitingView {
+            machine: machine.to_owned(),
+            step: clip.step,
+            time: utc(clip.time),
+            reason: clip.reason,
+            has_sound: data.file(&clip.sound).is_file() && history.clip(id, clip.step)?.is_some(),
+        })
     };
-    Ok(history.waiting_clips(id)?.into_iter().map(view).collect())
+    history.waiting_clips(id)?.into_iter().map(view).collect()
 }
 
 /// The clips of all machines that wait for a decision, by machine, the oldest first.
