@@ -55,7 +55,8 @@ use crate::version;
 /// Listens to machines: remembers how a healthy one sounds and says, clip by clip, how far a new
 /// sound is from that, in which frequency band, and whether it matters.
 #[derive(Debug, Parser)]
-#[command(name = "auscult", version = version::long(), verbatim_doc_comment, max_term_width = 100)]
+#[command(name = "auscult", bin_name = "auscult", version = version::long())]
+#[command(verbatim_doc_comment, max_term_width = 100)]
 #[command(after_help = "\
 A first look:      auscult demo
 Learn a machine:   auscult fit recordings/ -o pump.auscult
