@@ -1,10 +1,12 @@
 """The package and the program of the same wheel give the same files and the same numbers."""
 
+import contextlib
 import json
 import math
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -70,6 +72,32 @@ def the_script_of_the_wheel_is_the_program(program):
     assert of_script.returncode == 0
     assert of_script.stdout == program("--version").stdout
     assert f"auscult {auscult.__version__}" in of_script.stdout
+
+
+def ctrl_c_ends_the_program_with_its_own_words(normal, tmp_path):
+    import signal
+
+    target = tmp_path / "pump.auscult"
+    command = [sys.executable, "-m", "auscult", "fit", str(normal), "--clip-seconds", "2", "--output", str(target)]
+    started = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    watched = Path(f"/proc/{started.pid}/task")
+    if not watched.exists():
+        started.kill()
+        started.communicate()
+        pytest.skip("threads of a process cannot be looked at here")
+    # The program watches for signals once it has a thread for them.
+    deadline = time.monotonic() + 30
+    names: set[str] = set()
+    while "signals" not in names and time.monotonic() < deadline:
+        for thread in watched.iterdir():
+            # Threads may end while they are looked at.
+            with contextlib.suppress(OSError):
+                names.add((thread / "comm").read_text().strip())
+    started.send_signal(signal.SIGINT)
+    _, said = started.communicate(timeout=60)
+    assert started.returncode == 2, said
+    assert "stopped: no model was written" in said and "Traceback" not in said
+    assert not target.exists()
 
 
 def exit_codes_are_the_programs(program, pump, check, tmp_path):
