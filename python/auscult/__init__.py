@@ -11,7 +11,7 @@ A machine remembers how it sounds when it is well; new sound is compared with th
 
 ==========================  =====================================================================
 :class:`Machine`            learn, open, save, score, explain, calibrate, add, forget, tune, report, live
-:mod:`auscult.sklearn`      detectors with the manners of scikit-learn
+:mod:`auscult.sklearn`      detectors with the interface of scikit-learn
 :mod:`auscult.features`     log-mel, MFCC, LPC, modulation and encoders on arrays
 :mod:`auscult.method`       the steps of the method on arrays
 :mod:`auscult.metrics`      areas, official scores, intervals

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from os import PathLike
 from typing import Any, TypeAlias
 
@@ -20,6 +22,9 @@ ArrayLike: TypeAlias = Any
 
 #: One recording, several, or arrays of samples.
 Recordings: TypeAlias = "str | PathLike[str] | ArrayLike | Sequence[str | PathLike[str]] | Sequence[ArrayLike]"
+
+#: Clips are longer than this, so so few columns are channels.
+_MOST_CHANNELS = 32
 
 _FULL_SCALE = {"int16": 1 << 15, "int32": 1 << 31}
 
@@ -94,6 +99,11 @@ def sound(given: ArrayLike, what: str) -> Floats:
         return samples(array, what)
     if array.size == 0:
         raise InputError(f"{what} has shape {array.shape}; give at least 1 clip with at least 1 sample")
+    if array.shape[1] <= _MOST_CHANNELS < array.shape[0]:
+        raise InputError(
+            f"{what} has shape {array.shape}, and a matrix is clips x samples; of samples x channels choose one "
+            "channel, such as x[:, 0], or put channels first, x.T, to take each as a clip"
+        )
     return _scaled(array, what)
 
 
@@ -140,6 +150,13 @@ def whole_number(given: Any, what: str, *, least: int = 0, most: int = 2**32 - 1
     if not least <= value <= most:
         raise InputError(f"{what} must be {least} to {most}, got {value}")
     return value
+
+
+def number(given: Any, what: str) -> float:
+    """A finite number."""
+    if not isinstance(given, Real) or not math.isfinite(given):
+        raise InputError(f"{what} must be a finite number, got {given!r}")
+    return float(given)
 
 
 def sample_rate(given: Any) -> int:

@@ -47,6 +47,8 @@ class Sink:
             self._tell = progress
         self._stacklevel = stacklevel
         self._state = Progress("", 0, 0)
+        self.problems: list[str] = []
+        """Everything that went wrong, in the order it did."""
 
     def __call__(self, kind: str, text: str, total: int) -> None:
         if kind == "advanced":
@@ -55,6 +57,7 @@ class Sink:
             logger.debug("started: %d %s", total, text)
             self._report(Progress(text, 0, total))
         elif kind == "problem":
+            self.problems.append(text)
             warnings.warn(text, AuscultWarning, stacklevel=self._stacklevel)
         elif kind == "note":
             logger.info("%s", text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterable, Sequence
 from os import PathLike, fspath
 from pathlib import Path
@@ -16,14 +17,18 @@ from ._control import ProgressOption, Sink
 from ._facts import Facts
 from ._live import Live
 from ._own import Embedding, Function, chained, function_of
-from ._recordings import compare, holds_paths, optional, text
+from ._recordings import holds_paths, optional, optional_number, overrides, text, texts
 from ._recordings import sources as sources_of
-from ._scores import BandReason, Explanation, Scores
+from ._scores import BandReason, Explanation, Scores, counted
 from ._tuned import TunedSettings
-from .errors import BudgetError, InputError, TargetError, UnusableClipError
+from .errors import AuscultWarning, BudgetError, InputError, TargetError, UnusableClipError
 
 if TYPE_CHECKING:
     from typing_extensions import Self
+
+
+#: How clips are listened to that are to be explained.
+_EXPLAINED = {"channel": None, "hop_seconds": None, "first_clips": False, "domain": None, "explain": True}
 
 
 class Machine(Facts):
@@ -153,19 +158,21 @@ combine_members
         if isinstance(settings, TunedSettings):
             settings = settings.json
         function = function_of(front_end)
-        if function is not None and (convention is not None or settings is not None):
-            raise InputError("a function has no convention, and settings choose the front end; leave them out")
+        if settings is not None and not (preset is None and front_end is None and convention is None):
+            raise InputError("settings choose the front end; leave preset, front_end and convention out")
+        if function is not None and convention is not None:
+            raise InputError("a function has no convention; leave it out")
         options = {
-            "preset": preset,
+            "preset": text(preset),
             "front_end": front_end if isinstance(front_end, str) else None,
             "function": function,
-            "convention": convention,
-            "compare": compare(
+            "convention": text(convention),
+            "compare": overrides(
                 method=method,
-                band_width=optional(band_width, "band width"),
-                band_stride=optional(band_stride, "band stride"),
-                neighbours=optional(neighbours, "neighbours"),
-                density_exponent=text(density_exponent),
+                band_width=band_width,
+                band_stride=band_stride,
+                neighbours=neighbours,
+                density_exponent=density_exponent,
                 density_rule=density_rule,
                 metric=metric,
                 aggregate=aggregate,
@@ -174,23 +181,24 @@ combine_members
             ),
             "settings": settings,
             "encoder_file": None if encoder_file is None else fspath(encoder_file),
-            "clip_seconds": clip_seconds,
+            "clip_seconds": optional_number(clip_seconds, "clip_seconds"),
             "clip_rate": None if is_native else optional(clip_rate, "clip rate"),
             "native_rate": is_native,
-            "hop_seconds": hop_seconds,
-            "first_clips": first_clips,
+            "hop_seconds": optional_number(hop_seconds, "hop_seconds"),
+            "first_clips": bool(first_clips),
             "channel": text(channel),
-            "label_folders": label_folders,
+            "label_folders": text(label_folders),
             "max_references": optional(max_references, "max references"),
-            "storage": storage,
+            "storage": text(storage),
             "false_alarm_rate": text(false_alarm_rate),
             "confidence": text(confidence),
-            "calibration": calibration,
-            "alarm_budget": alarm_budget,
+            "calibration": text(calibration),
+            "alarm_budget": text(alarm_budget),
         }
         sources = sources_of(recordings, sample_rate, visits, domains, samples_csv)
-        with chained(function):
-            return cls(_native.Machine.learn(sources, options, Sink(progress)), function)
+        sink = Sink(progress)
+        with chained(function, sink):
+            return cls(_native.Machine.learn(sources, options, sink), function)
 
     @classmethod
     def open(
@@ -265,22 +273,23 @@ combine_members
         >>> float(scores.score[0]), scores.copy_of[0]
         (0.0, 'the reference array 0')
         """
-        chosen = domain or domains or hop_seconds or channel or first_clips or explain or samples_csv
-        plain = self._function is None and not chosen
+        given = (self._function, domain, domains, hop_seconds, channel, samples_csv)
+        plain = all(one is None for one in given) and not (first_clips or explain)
         if plain and sample_rate == self._native.sample_rate and isinstance(recordings, np.ndarray):
             if recordings.ndim == 1 and 0 < recordings.size <= self._native.clip_samples:
                 clip = _arrays.samples(recordings, "recordings")
-                return Scores(self._native.score_clip("array", clip), self._native)
+                records = self._native.score_clip("array", clip)
+                if records is not None:
+                    return Scores(records, self._native)
         options = {
             "channel": text(channel),
-            "hop_seconds": hop_seconds,
-            "first_clips": first_clips,
-            "domain": domain,
-            "explain": explain,
+            "hop_seconds": optional_number(hop_seconds, "hop_seconds"),
+            "first_clips": bool(first_clips),
+            "domain": text(domain),
+            "explain": bool(explain),
         }
         sources = sources_of(recordings, sample_rate, None, domains, samples_csv)
-        with chained(self._function):
-            return Scores(self._native.listen(sources, options, Sink(progress)), self._native)
+        return self._listen(sources, options, Sink(progress, stacklevel=4))
 
     def explain(
         self, recording: str | PathLike[str] | ArrayLike, *, sample_rate: int | None = None, start_seconds: float = 0.0
@@ -299,13 +308,14 @@ combine_members
         >>> why.bands[0].hertz is not None, len(why.bands)
         (True, 8)
         """
-        scores = self._explained(recording, sample_rate)
+        wanted = _arrays.number(start_seconds, "start_seconds")
+        scores = self._listen(sources_of(recording, sample_rate), _EXPLAINED, Sink(None, stacklevel=4))
         if len(set(scores.path.tolist())) > 1:
             raise InputError(f"explain takes one recording, got {len(set(scores.path.tolist()))}")
-        found = [at for at, start in enumerate(scores.start_seconds) if abs(start - start_seconds) < 1e-3]
+        found = [at for at, start in enumerate(scores.start_seconds) if abs(start - wanted) < 1e-3]
         if not found:
             starts = ", ".join(f"{start:g}" for start in scores.start_seconds[:8])
-            raise InputError(f"no clip starts at {start_seconds:g} s; clips start at {starts} s")
+            raise InputError(f"no clip starts at {wanted:g} s; clips start at {starts} s")
         record = scores[found[0]]
         if record.explanation is None:
             raise UnusableClipError(record.reason)
@@ -313,11 +323,9 @@ combine_members
         samples = scores.samples(found[0])
         return Explanation(record.explanation["summary"], bands, record, self.sample_rate, samples)
 
-    def _explained(self, recording: Any, sample_rate: int | None) -> Scores:
-        options = {"channel": None, "hop_seconds": None, "first_clips": False, "domain": None, "explain": True}
-        with chained(self._function):
-            records = self._native.listen(sources_of(recording, sample_rate), options, Sink(None, stacklevel=4))
-        return Scores(records, self._native)
+    def _listen(self, sources: dict[str, Any], options: dict[str, Any], sink: Sink) -> Scores:
+        with chained(self._function, sink):
+            return Scores(self._native.listen(sources, options, sink), self._native)
 
     def add(
         self,
@@ -342,10 +350,15 @@ combine_members
         >>> machine.add(clips[20:], sample_rate=16000, visits="friday").reference_count
         24
         """
-        options = {"hop_seconds": hop_seconds, "first_clips": first_clips, "label_folders": label_folders}
+        options = {
+            "hop_seconds": optional_number(hop_seconds, "hop_seconds"),
+            "first_clips": bool(first_clips),
+            "label_folders": text(label_folders),
+        }
         sources = sources_of(recordings, sample_rate, visits, domains, samples_csv)
-        with chained(self._function):
-            return self._other(self._native.add(sources, options, Sink(progress)))
+        sink = Sink(progress)
+        with chained(self._function, sink):
+            return self._other(self._native.add(sources, options, sink))
 
     def forget(
         self,
@@ -405,11 +418,11 @@ combine_members
         True
         """
         options = {
-            "scheme": scheme,
+            "scheme": text(scheme),
             "false_alarm_rate": text(false_alarm_rate),
             "confidence": text(confidence),
-            "budget": budget,
-            "hop_seconds": hop_seconds,
+            "budget": text(budget),
+            "hop_seconds": optional_number(hop_seconds, "hop_seconds"),
             "clear": optional(clear, "clear"),
         }
         native, plan_json = self._native.calibrate(options)
@@ -417,7 +430,10 @@ combine_members
             plan = json.loads(plan_json)
             if not plan["is_kept"]:
                 raise BudgetError(plan["plan"]["lack"] or "no alarm rule keeps the budget")
-        return self._other(native)
+        other = self._other(native)
+        if other.threshold is None:
+            warnings.warn(f"there is no threshold: {other.shortcoming}", AuscultWarning, stacklevel=2)
+        return other
 
     @staticmethod
     def tune(
@@ -432,8 +448,8 @@ combine_members
         channel: int | str | None = None,
         first_clips: bool = False,
         label_folders: str | None = None,
-        presets: Sequence[str] = (),
-        encoders: Sequence[str] = (),
+        presets: Sequence[str] | str = (),
+        encoders: Sequence[str] | str = (),
         max_clips: int | None = None,
         most_settings: int | None = None,
         most_seconds: float | None = None,
@@ -454,18 +470,18 @@ combine_members
         'log-mel'
         """
         options = {
-            "clip_seconds": clip_seconds,
+            "clip_seconds": optional_number(clip_seconds, "clip_seconds"),
             "clip_rate": optional(clip_rate, "clip rate"),
             "channel": text(channel),
-            "hop_seconds": hop_seconds,
-            "first_clips": first_clips,
-            "label_folders": label_folders,
-            "presets": list(presets),
-            "encoders": list(encoders),
+            "hop_seconds": optional_number(hop_seconds, "hop_seconds"),
+            "first_clips": bool(first_clips),
+            "label_folders": text(label_folders),
+            "presets": texts(presets),
+            "encoders": texts(encoders),
             "max_clips": optional(max_clips, "max clips"),
             "seed": optional(seed, "seed"),
-            "most_settings": optional(most_settings, "most settings"),
-            "most_seconds": most_seconds,
+            "most_settings": optional(most_settings, "most settings", least=1),
+            "most_seconds": optional_number(most_seconds, "most_seconds"),
         }
         sources = sources_of(recordings, sample_rate, visits)
         others = None
@@ -498,14 +514,15 @@ combine_members
         True
         """
         target = Path(path)
-        if isinstance(recordings, Scores):
-            records = recordings._records
-        elif recordings is None:
-            records = _native.Records()
-        else:
-            options = {"channel": None, "hop_seconds": None, "first_clips": False, "domain": None, "explain": True}
-            with chained(self._function):
-                records = self._native.listen(sources_of(recordings, sample_rate), options, Sink(progress))
+        records = _native.Records()
+        if recordings is not None:
+            scores = recordings
+            if not isinstance(scores, Scores):
+                sources = sources_of(recordings, sample_rate)
+                scores = self._listen(sources, _EXPLAINED, Sink(progress, stacklevel=4))
+            if not isinstance(scores._records, _native.Records):
+                raise InputError("scores that were pickled have no sound to show; report the recordings instead")
+            records = scores._records
         if target.is_dir():
             raise TargetError(f"{target} is a folder; name a file in it, such as {target / 'page.html'}")
         if target.exists() and not target.read_bytes()[:200].lstrip().lower().startswith((b"<!doctype html", b"<html")):
@@ -545,8 +562,9 @@ combine_members
         return samples, first["source"]
 
     def __repr__(self) -> str:
+        references, visits = counted(self.reference_count, "reference"), counted(len(self.visits), "visit")
         return (
-            f"Machine({self.reference_count} references, {len(self.visits)} visits, {self.front_end}, "
+            f"Machine({references}, {visits}, {self.front_end}, "
             f"{self.clip_seconds:g} s at {self.sample_rate} Hz)"
         )
 

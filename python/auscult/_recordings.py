@@ -16,6 +16,15 @@ def is_path(given: Any) -> bool:
     return isinstance(given, (str, PathLike))
 
 
+def _listed(recordings: Any) -> Any:
+    """A column or an array of paths as a list; all else as it is."""
+    if isinstance(recordings, (str, PathLike, bytes, list, tuple, dict, set, Iterator)):
+        return recordings
+    if not isinstance(recordings, Iterable) or getattr(recordings, "ndim", 1) != 1:
+        return recordings
+    return list(recordings) if is_path(next(iter(recordings), None)) else recordings
+
+
 def sources(
     recordings: Recordings,
     sample_rate: int | None,
@@ -24,6 +33,7 @@ def sources(
     samples_csv: str | None = None,
 ) -> dict[str, Any]:
     """Recordings as the native module takes them."""
+    recordings = _listed(recordings)
     paths: list[str] = []
     sounds: list[tuple[str, Floats, int]] = []
     if isinstance(recordings, bytes):
@@ -60,6 +70,7 @@ def sources(
 
 
 def holds_paths(recordings: Any) -> bool:
+    recordings = _listed(recordings)
     return is_path(recordings) or (isinstance(recordings, (list, tuple)) and any(is_path(one) for one in recordings))
 
 
@@ -71,5 +82,18 @@ def optional(value: Any, what: str, *, least: int = 0) -> int | None:
     return None if value is None else _arrays.whole_number(value, what, least=least)
 
 
-def compare(**given: Any) -> str:
+def optional_number(value: Any, what: str) -> float | None:
+    return None if value is None else _arrays.number(value, what)
+
+
+def texts(given: Iterable[str] | str) -> list[str]:
+    """A list of texts; a single one is a list of one."""
+    return [given] if isinstance(given, str) else [str(one) for one in given]
+
+
+def overrides(**given: Any) -> str:
+    """How clips are compared, as JSON; what is ``None`` is left as it is."""
+    whole = ("band_width", "band_stride", "neighbours")
+    for name, value in given.items():
+        given[name] = optional(value, name.replace("_", " ")) if name in whole else text(value)
     return json.dumps({name: value for name, value in given.items() if value is not None})

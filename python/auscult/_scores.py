@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from . import _html, _native
 from ._arrays import Doubles, Floats
+from ._extras import needed
 
 if TYPE_CHECKING:
     import pandas
@@ -136,11 +137,36 @@ class Record:
         return cls(**{name: found[name] for name in cls.__dataclass_fields__ if name in found})
 
 
+def counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+class _Kept:
+    """Records in another process: all they say, without their sound."""
+
+    def __init__(self, columns: dict[str, Any], records: list[str | None], problems: list[str], summary: str) -> None:
+        self._columns, self._records = columns, records
+        self.problems, self.summary = problems, summary
+
+    def __len__(self) -> int:
+        return len(self._records)
+
+    def column(self, name: str) -> Any:
+        return self._columns[name]
+
+    def json(self, index: int) -> str | None:
+        return self._records[index]
+
+
+def _unpickled(*state: Any) -> Scores:
+    return Scores(_Kept(*state))
+
+
 class Scores(Sequence[Record]):
     """Scored clips in the order they were read: columns as arrays, and each clip as a :class:`Record`.
 
     A higher score is further from normal. Numbers that are not known, such as the score of a silent clip, are NaN;
-    texts that are not known are ``None``.
+    texts that are not known are ``None``. Pickled scores leave their sound behind.
 
     >>> import numpy as np, auscult
     >>> rng = np.random.default_rng(1)
@@ -153,16 +179,36 @@ class Scores(Sequence[Record]):
     (2, ['normal', 'silent'])
     >>> bool(np.isnan(scores.score[1])), scores[1].reason.split(":")[0]
     (True, 'silent')
+    >>> [clip["verdict"] for clip in scores.to_dicts()]
+    ['normal', 'silent']
+
+    As tables, each with one row for a clip:
+
+    >>> scores.to_pandas()[["path", "verdict"]].values.tolist()
+    [['array 0', 'normal'], ['array 1', 'silent']]
+    >>> scores.to_arrow()["score"].to_pylist()[0], scores.to_polars()["verdict"][1]
+    (0.0, 'silent')
+
+    The sound of arrays is there if they were scored with ``explain=True``:
+
+    >>> scores.samples(0) is None
+    True
+    >>> machine.score([normal[0]], sample_rate=16000, explain=True).samples(0).shape
+    (16000,)
     """
 
-    def __init__(self, records: _native.Records, machine: _native.Machine | None = None) -> None:
+    def __init__(self, records: _native.Records | _Kept, machine: _native.Machine | None = None) -> None:
         self._records = records
         self._machine = machine
         self._columns: dict[str, Any] = {}
 
     def _column(self, name: str) -> Any:
         if name not in self._columns:
-            self._columns[name] = self._records.column(name)
+            column = self._records.column(name)
+            if name in _NUMBERS:
+                # Tables of Arrow have the same memory.
+                column.flags.writeable = False
+            self._columns[name] = column
         return self._columns[name]
 
     def _numbers(self, name: str) -> Doubles:
@@ -290,65 +336,41 @@ class Scores(Sequence[Record]):
     def __iter__(self) -> Iterator[Record]:
         return (self[index] for index in range(len(self)))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        records = [self._records.json(index) for index in range(len(self))]
+        return _unpickled, (self._table(), records, self.problems, self._records.summary)
+
     def __repr__(self) -> str:
         counts = {str(name): int(count) for name, count in zip(*np.unique(self.verdict, return_counts=True))}
         listed = ", ".join(f"{count} {name}" for name, count in counts.items())
-        return f"Scores({len(self)} clips{': ' if listed else ''}{listed})"
+        return f"Scores({counted(len(self), 'clip')}{': ' if listed else ''}{listed})"
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Every record as a dictionary: the program's JSON, number for number.
-
-        >>> import auscult
-        >>> auscult.Scores.to_dicts.__doc__ is not None
-        True
-        """
+        """Every record as a dictionary: the program's JSON, number for number."""
         return [json.loads(self._records.json(index) or "{}") for index in range(len(self))]
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A row a clip. Needs pandas; columns of numbers share their memory with these scores.
-
-        >>> import numpy as np, auscult
-        >>> machine = auscult.Machine.learn(
-        ...     np.random.default_rng(1).normal(0, 0.1, (24, 16000)), sample_rate=16000,
-        ...     visits=[i // 4 for i in range(24)], preset="paper", clip_seconds=1.0,
-        ... )
-        >>> table = machine.score(np.ones(16000), sample_rate=16000).to_pandas()
-        >>> table[["path", "verdict"]].values.tolist()
-        [['array', 'constant']]
-        """
-        import pandas
-
-        return pandas.DataFrame(self._table(), copy=False)
+        """One row for each clip, to change as you like. Needs pandas."""
+        table: pandas.DataFrame = needed("pandas", "pandas").DataFrame(self._table(), copy=True)
+        return table
 
     def to_polars(self) -> polars.DataFrame:
-        """A row a clip. Needs polars and pyarrow; columns of numbers are not copied.
-
-        >>> import auscult
-        >>> auscult.Scores.to_polars.__name__
-        'to_polars'
-        """
-        import polars
-
-        frame = polars.from_arrow(self.to_arrow())
-        assert isinstance(frame, polars.DataFrame)
+        """One row for each clip. Needs polars and pyarrow; columns of numbers are not copied."""
+        frame: polars.DataFrame = needed("polars", "polars").from_arrow(self.to_arrow())
         return frame
 
     def to_arrow(self) -> pyarrow.Table:
-        """A row a clip. Needs pyarrow; columns of numbers are not copied.
-
-        >>> import auscult
-        >>> auscult.Scores.to_arrow.__name__
-        'to_arrow'
-        """
-        import pyarrow
+        """One row for each clip. Needs pyarrow; columns of numbers are not copied."""
+        arrow = needed("pyarrow", "arrow")
 
         def column(name: str, values: Any) -> pyarrow.Array:
             if name in _NUMBERS:
-                buffers = [None, pyarrow.py_buffer(values)]
-                return pyarrow.Array.from_buffers(pyarrow.float64(), len(values), buffers)
-            return pyarrow.array(values, pyarrow.string())
+                buffers = [None, arrow.py_buffer(values)]
+                return arrow.Array.from_buffers(arrow.float64(), len(values), buffers)
+            return arrow.array(values, arrow.string())
 
-        return pyarrow.table({name: column(name, values) for name, values in self._table().items()})
+        table: pyarrow.Table = arrow.table({name: column(name, values) for name, values in self._table().items()})
+        return table
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
         """The same for any program that speaks the Arrow interface."""
@@ -361,13 +383,9 @@ class Scores(Sequence[Record]):
         """The sound of a clip at the model's rate; ``None`` if it cannot be read again.
 
         Files are read again; arrays are there if they were scored with ``explain=True``.
-
-        >>> import auscult
-        >>> auscult.Scores.samples.__name__
-        'samples'
         """
         record = self[index]
-        if self._machine is None:
+        if self._machine is None or isinstance(self._records, _Kept):
             return None
         return self._machine.samples_at(self._records, record.path, record.start_seconds)
 
@@ -400,17 +418,17 @@ class Explanation:
         return "\n".join([self.summary, *(f"  {band.sentence}" for band in self.bands[:5])])
 
     def to_pandas(self) -> pandas.DataFrame:
-        """A row a band. Needs pandas.
+        """One row for each band. Needs pandas.
 
         >>> from auscult import Explanation, Record
         >>> record = Record(path="a.wav", start_seconds=0, seconds=1, verdict="normal", reason="")
         >>> len(Explanation("", [], record, 16000, None).to_pandas())
         0
         """
-        import pandas
-
         names = ["view", "band", "part", "positions", "hertz", "score", "times_normal", "deviations", "sentence"]
-        return pandas.DataFrame([{name: getattr(band, name) for name in names} for band in self.bands], columns=names)
+        rows = [{name: getattr(band, name) for name in names} for band in self.bands]
+        table: pandas.DataFrame = needed("pandas", "pandas").DataFrame(rows, columns=names)
+        return table
 
     def _repr_html_(self) -> str:
         return _html.explanation(self)

@@ -17,9 +17,11 @@ import numpy as np
 from . import _arrays, _native
 from ._arrays import ArrayLike
 from ._control import ProgressOption, Sink
+from ._extras import needed
 from ._own import Embedding, Function
+from ._recordings import optional_number
 from .datasets import _options
-from .errors import InputError
+from .errors import FrontEndError, InputError
 
 if TYPE_CHECKING:
     import pandas
@@ -40,15 +42,47 @@ def protocols() -> list[str]:
     return _native.protocol_names()
 
 
+class _Kept:
+    """What is left of a run in another process: its texts."""
+
+    def __init__(self, json: str, sections: str, markdown: str, latex: str, page: str) -> None:
+        self.json, self.sections = (lambda: json), (lambda: sections)
+        self.markdown, self.latex, self.page = (lambda: markdown), (lambda: latex), (lambda: page)
+
+    def submission(self, folder: str, system: str, threshold: str) -> list[str]:
+        raise InputError("results that were pickled cannot write submissions; write them where the protocol was run")
+
+
+def _unpickled(*texts: str) -> Results:
+    return Results(_Kept(*texts))
+
+
 class Results:
     """What a run came to: a row for each system and part of a data set. Made by :func:`run`.
 
-    >>> import auscult
-    >>> auscult.bench.Results.__name__
-    'Results'
+    >>> import tempfile, numpy as np, auscult
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     root = auscult.datasets.synthesize(
+    ...         f"{folder}/data", machines=["fan"], train=(6, 2), test=(2, 2), seconds=1.0
+    ...     )
+    ...     vectors = np.random.default_rng(0).normal(4, 1, (len(auscult.datasets.load("dcase2023", root)), 40))
+    ...     results = auscult.bench.run(
+    ...         "baselines", root, dataset="dcase2023", front_end=vectors, band_width=10, only_own=True,
+    ...         clip_seconds=1.0, samples=0,
+    ...     )
+    ...     kept = sorted(path.name for path in results.save(f"{folder}/run").iterdir())
+    ...     submitted = results.submission(f"{folder}/submission", "own BEAM")
+    >>> results.table()["system"].tolist(), results.scores().groupby("system").size().tolist()
+    (['own global', 'own BEAM'], [8, 8])
+    >>> kept
+    ['index.html', 'results.json', 'results.md', 'results.tex', 'scores.csv']
+    >>> [path.name for path in submitted]
+    ['anomaly_score_fan_section_00_test.csv', 'decision_result_fan_section_00_test.csv']
+    >>> "own BEAM" in results.markdown()
+    True
     """
 
-    def __init__(self, native: _native.BenchRun) -> None:
+    def __init__(self, native: _native.BenchRun | _Kept) -> None:
         self._native = native
         self._json: dict[str, Any] = json.loads(native.json())
 
@@ -58,13 +92,7 @@ class Results:
         return self._json
 
     def table(self) -> pandas.DataFrame:
-        """Scores in %, one row a system and part of a data set. Needs pandas.
-
-        >>> import auscult
-        >>> auscult.bench.Results.table.__name__
-        'table'
-        """
-        import pandas
+        """Scores in %, one row for each system and part of a data set. Needs pandas."""
 
         def percent(share: float | None) -> float:
             return float("nan") if share is None else 100.0 * share
@@ -87,17 +115,11 @@ class Results:
                 }
             )
         names = ["dataset", "set", "system", "measure", "score", "low", "high", "auc", "paper", "problem"]
-        return pandas.DataFrame(rows, columns=names)
+        table: pandas.DataFrame = needed("pandas", "pandas").DataFrame(rows, columns=names)
+        return table
 
     def scores(self) -> pandas.DataFrame:
-        """The score of every test clip by every system. Needs pandas.
-
-        >>> import auscult
-        >>> auscult.bench.Results.scores.__name__
-        'scores'
-        """
-        import pandas
-
+        """The score of every test clip by every system. Needs pandas."""
         rows = []
         for section in json.loads(self._native.sections()):
             for system in section["systems"]:
@@ -115,24 +137,15 @@ class Results:
                         }
                     )
         names = ["system", "set", "machine", "section", "name", "label", "domain", "score"]
-        return pandas.DataFrame(rows, columns=names)
+        table: pandas.DataFrame = needed("pandas", "pandas").DataFrame(rows, columns=names)
+        return table
 
     def markdown(self) -> str:
-        """The tables for people.
-
-        >>> import auscult
-        >>> auscult.bench.Results.markdown.__name__
-        'markdown'
-        """
+        """The tables for people."""
         return self._native.markdown()
 
     def save(self, folder: str | PathLike[str]) -> Path:
-        """Writes ``results.json``, ``results.md``, ``results.tex``, ``index.html`` and ``scores.csv``.
-
-        >>> import auscult
-        >>> auscult.bench.Results.save.__name__
-        'save'
-        """
+        """Writes ``results.json``, ``results.md``, ``results.tex``, ``index.html`` and ``scores.csv``."""
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
         texts = {
@@ -147,13 +160,13 @@ class Results:
         return target
 
     def submission(self, folder: str | PathLike[str], system: str, *, threshold: str = "gamma") -> list[Path]:
-        """Writes the files that the evaluators of DCASE take, of one system; ``threshold`` is ``gamma`` or ``quantile``.
-
-        >>> import auscult
-        >>> auscult.bench.Results.submission.__name__
-        'submission'
-        """
+        """Writes the files that the evaluators of DCASE take, of one system; ``threshold`` is ``gamma`` or ``quantile``."""
         return [Path(path) for path in self._native.submission(fspath(folder), system, threshold)]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        native = self._native
+        texts = [text() for text in (native.json, native.sections, native.markdown, native.latex, native.page)]
+        return _unpickled, tuple(texts)
 
     def __repr__(self) -> str:
         return f"Results({self._json['protocol']['name']}, {len(self._json['rows'])} rows)"
@@ -223,37 +236,58 @@ def run(
     >>> results.table()["system"].tolist()
     ['own global', 'own BEAM']
     """
+    if front_ends is not None and not isinstance(front_ends, Mapping):
+        raise InputError(f"front_ends are names with front ends, such as {{'mine': function}}; got {front_ends!r}")
     own = dict(front_ends or {})
     if front_end is not None:
+        if "own" in own:
+            raise InputError("front_end is called own, and so is one of front_ends; give that another name")
         own["own"] = front_end
     width = None if band_width is None else _arrays.whole_number(band_width, "band width", least=1)
     data = _options(dataset, root, truth, machines, sets)
-    given = [_own(name, embedding, width) for name, embedding in own.items()]
+    seconds = optional_number(clip_seconds, "clip_seconds")
+    length = _native.protocol_length(fspath(protocol), seconds)
+    given = [_own(name, embedding, width, length) for name, embedding in own.items()]
     added = _systems(given, width) if systems is None else [dict(system) for system in systems]
     options = {
         "protocol": fspath(protocol),
         "systems": json.dumps(added),
         "only_own": only_own,
-        "clip_seconds": clip_seconds,
+        "clip_seconds": seconds,
         "out": None if out is None else fspath(out),
         "cache": None if cache is None else fspath(cache),
         "samples": _arrays.whole_number(samples, "samples"),
         "command": f"auscult.bench.run({fspath(protocol)!r})",
         "machine": f"{os.cpu_count()} x {platform.processor() or platform.machine()}",
     }
-    return Results(_native.run_protocol(options, data, given, Sink(progress)))
+    sink = Sink(progress)
+    results = Results(_native.run_protocol(options, data, given, sink))
+    for one in given:
+        names = [system.get("name") for system in added if system.get("front_end") == one["name"]]
+        scores = [row["score"] for row in results.json["rows"] if row["system"] in names]
+        if one["function"] is not None and scores and all(score is None for score in scores):
+            one["function"].raise_cause(sink.problems)
+    return results
 
 
-def _own(name: str, embedding: FrontEnd, band_width: int | None) -> dict[str, Any]:
+def _own(name: str, embedding: FrontEnd, band_width: int | None, length: tuple[int, int]) -> dict[str, Any]:
     """An embedding as the native module takes it; a function is tried once to see what it gives."""
-    if any(mark in name for mark in "+:@()"):
-        raise InputError(f"a front end's name cannot have + : @ ( ) in it, got {name!r}")
+    if not isinstance(name, str) or any(mark in name for mark in "+:@()"):
+        raise InputError(f"a front end's name is a text without + : @ ( ), got {name!r}")
     found: dict[str, Any] = {"name": name, "band_width": band_width, "function": None, "vectors": None}
     if isinstance(embedding, (str, PathLike)):
-        embedding = np.load(fspath(embedding), allow_pickle=False)
+        try:
+            embedding = np.load(fspath(embedding), allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise InputError(
+                f"{name} must be a function, vectors, or an .npy file of numbers; cannot read {fspath(embedding)}: {error}"
+            ) from error
     if callable(embedding):
         function = Function(embedding)
-        axis_len, has_frames, _ = function.describe(160_000, 16_000)
+        try:
+            axis_len, has_frames, _ = function.describe(*length)
+        except Exception as error:
+            raise FrontEndError(f"{type(error).__name__}: {error}") from error
         return found | {
             "function": function,
             "axis_len": axis_len,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._control import logger
+from ._extras import needed
 from .errors import AuscultError
 
 if TYPE_CHECKING:
@@ -65,11 +66,10 @@ def load(
     >>> clips.groupby(["split", "label"]).size().to_dict()
     {('test', 'anomaly'): 2, ('test', 'normal'): 2, ('train', 'normal'): 3}
     """
-    import pandas
-
+    pandas_module = needed("pandas", "pandas")
     found = json.loads(_native.load_dataset(_options(dataset, root, truth, machines, sets)))
     columns = ["path", "name", "machine", "section", "set", "split", "label", "domain", "attributes"]
-    frame = pandas.DataFrame(found["rows"], columns=columns)
+    frame: pandas.DataFrame = pandas_module.DataFrame(found["rows"], columns=columns)
     frame.attrs.update(dataset=found["dataset"], remarks=found["remarks"])
     for remark in found["remarks"]:
         logger.info("%s", remark)
@@ -80,8 +80,8 @@ def synthesize(
     folder: str | PathLike[str],
     *,
     layout: str = "dcase",
-    machines: Sequence[str] = (),
-    faults: Sequence[str] = (),
+    machines: Sequence[str] | str = (),
+    faults: Sequence[str] | str = (),
     severity: float = 0.5,
     train: tuple[int, int] = (36, 6),
     test: tuple[int, int] = (12, 6),
@@ -104,8 +104,8 @@ def synthesize(
     4
     """
     command = [sys.executable, "-m", "auscult", "synth", "--out", fspath(folder), "--layout", layout]
-    command += [part for machine in machines for part in ("--machine", machine)]
-    command += [part for fault in faults for part in ("--fault", fault)]
+    command += [part for machine in _listed(machines) for part in ("--machine", machine)]
+    command += [part for fault in _listed(faults) for part in ("--fault", fault)]
     command += ["--train", *map(str, train), "--test", *map(str, test), "--visits", str(visits)]
     command += ["--severity", str(severity), "--snr-db", str(snr_db), "--seconds", str(seconds), "--seed", str(seed)]
     # The program watches for Ctrl-C in its own way, so it is a process of its own.

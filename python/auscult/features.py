@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from os import PathLike, fspath
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,8 +21,8 @@ from .errors import InputError
 
 __all__ = ["edges", "encode", "hertz", "log_mel", "lpc_spectrum", "mfcc", "modulation", "vectors"]
 
-#: A feature map, a stack of them, or a list.
-Maps: TypeAlias = "Floats | list[Floats]"
+#: Clips of any lengths.
+Clips: TypeAlias = "list[NDArray[Any]] | tuple[NDArray[Any], ...]"
 
 
 @lru_cache(maxsize=32)
@@ -41,8 +41,8 @@ def _front_end(
     )
 
 
-def _maps(x: ArrayLike, sample_rate: int, out: Floats | None, name: str, **settings: Any) -> Maps:
-    rate = sample_rate if type(sample_rate) is int else _arrays.sample_rate(sample_rate)
+def _maps(x: ArrayLike, sample_rate: int, out: Floats | None, name: str, **settings: Any) -> Any:
+    rate = _arrays.sample_rate(sample_rate)
     convention = settings.get("convention")
     if convention is not None and type(convention) is not str:
         raise InputError(f"convention must be a name, got {convention!r}")
@@ -92,7 +92,15 @@ def _into(out: Floats, plans: list[_native.FrontEnd], clips: Floats | list[Float
     return out
 
 
-def log_mel(x: ArrayLike, sr: int, convention: str = "s15", *, out: Floats | None = None) -> Maps:
+@overload
+def log_mel(x: Clips, sr: int, convention: str = ..., *, out: Floats | None = ...) -> list[Floats]: ...
+
+
+@overload
+def log_mel(x: ArrayLike, sr: int, convention: str = ..., *, out: Floats | None = ...) -> Floats: ...
+
+
+def log_mel(x: ArrayLike, sr: int, convention: str = "s15", *, out: Floats | None = None) -> Any:
     """Log-mel energies, frames x 128 (64 of ``mimii``).
 
     Conventions: ``s15`` (Kaldi on the waveform times 2^15, the default), ``kaldi``, ``dcase`` (the baselines' decibels),
@@ -108,9 +116,21 @@ def log_mel(x: ArrayLike, sr: int, convention: str = "s15", *, out: Floats | Non
     return _maps(x, sr, out, "log-mel", convention=convention)
 
 
+@overload
+def mfcc(
+    x: Clips, sr: int, convention: str = ..., *, coefficients: int = ..., out: Floats | None = ...
+) -> list[Floats]: ...
+
+
+@overload
+def mfcc(
+    x: ArrayLike, sr: int, convention: str = ..., *, coefficients: int = ..., out: Floats | None = ...
+) -> Floats: ...
+
+
 def mfcc(
     x: ArrayLike, sr: int, convention: str = "kaldi", *, coefficients: int = 90, out: Floats | None = None
-) -> Maps:
+) -> Any:
     """Mel-frequency cepstral coefficients, frames x coefficients.
 
     Conventions: ``kaldi`` (the default), ``no-lifter``, ``s15``, ``s15-no-lifter``, ``librosa``.
@@ -123,6 +143,18 @@ def mfcc(
     return _maps(x, sr, out, "mfcc", convention=convention, count=count)
 
 
+@overload
+def lpc_spectrum(
+    x: Clips, sr: int, convention: str = ..., *, order: int = ..., points: int = ..., out: Floats | None = ...
+) -> list[Floats]: ...
+
+
+@overload
+def lpc_spectrum(
+    x: ArrayLike, sr: int, convention: str = ..., *, order: int = ..., points: int = ..., out: Floats | None = ...
+) -> Floats: ...
+
+
 def lpc_spectrum(
     x: ArrayLike,
     sr: int,
@@ -131,7 +163,7 @@ def lpc_spectrum(
     order: int = 60,
     points: int = 8000,
     out: Floats | None = None,
-) -> Maps:
+) -> Any:
     """The spectrum of an all-pole model of the whole clip (Burg), 1 x points up to half the sample rate.
 
     Conventions: ``spectrum`` (1/|A|, the default) and ``inverse`` (|A|).
@@ -144,7 +176,15 @@ def lpc_spectrum(
     return _maps(x, sr, out, "lpc", convention=convention, order=order, count=points)
 
 
-def modulation(x: ArrayLike, sr: int, *, out: Floats | None = None) -> Maps:
+@overload
+def modulation(x: Clips, sr: int, *, out: Floats | None = ...) -> list[Floats]: ...
+
+
+@overload
+def modulation(x: ArrayLike, sr: int, *, out: Floats | None = ...) -> Floats: ...
+
+
+def modulation(x: ArrayLike, sr: int, *, out: Floats | None = None) -> Any:
     """How fast the loudness of 16 parts of the spectrum beats, 1 x (16 carriers x rates in Hz).
 
     >>> import numpy as np, auscult
@@ -152,6 +192,30 @@ def modulation(x: ArrayLike, sr: int, *, out: Floats | None = None) -> Maps:
     (1, 1920)
     """
     return _maps(x, sr, out, "modulation")
+
+
+@overload
+def encode(
+    x: Clips,
+    encoder: str = ...,
+    layer: int | None = ...,
+    *,
+    sr: int = ...,
+    file: str | PathLike[str] | None = ...,
+    out: Floats | None = ...,
+) -> list[Floats]: ...
+
+
+@overload
+def encode(
+    x: ArrayLike,
+    encoder: str = ...,
+    layer: int | None = ...,
+    *,
+    sr: int = ...,
+    file: str | PathLike[str] | None = ...,
+    out: Floats | None = ...,
+) -> Floats: ...
 
 
 def encode(
@@ -162,7 +226,7 @@ def encode(
     sr: int = 16000,
     file: str | PathLike[str] | None = None,
     out: Floats | None = None,
-) -> Maps:
+) -> Any:
     """The tokens of a pretrained encoder, time x (frequency rows x dimensions).
 
     ``ced`` is bundled; others are pulled by ``auscult encoder pull`` or read from ``file``. ``layer`` is counted from 1;
@@ -205,7 +269,7 @@ def edges(sr: int, convention: str = "s15", seconds: float = 10.0) -> NDArray[np
     (128, 2)
     """
     rate = _arrays.sample_rate(sr)
-    plan = _front_end("log-mel", rate, round(seconds * rate), convention)
+    plan = _front_end("log-mel", rate, round(_arrays.number(seconds, "seconds") * rate), convention)
     return np.array([plan.hertz(at, at + 1) for at in range(plan.axis_len)])
 
 
@@ -219,5 +283,6 @@ def hertz(
     [0.0, 8000.0]
     """
     rate = _arrays.sample_rate(sr)
-    found = _front_end(front_end, rate, round(seconds * rate), convention).hertz(start, end)
+    plan = _front_end(front_end, rate, round(_arrays.number(seconds, "seconds") * rate), convention)
+    found = plan.hertz(_arrays.whole_number(start, "start"), _arrays.whole_number(end, "end"))
     return None if found is None else np.array(found)

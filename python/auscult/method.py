@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from . import _arrays, _native
 from ._arrays import ArrayLike, Doubles, Floats
+from ._recordings import overrides
 from .errors import InputError
 
 __all__ = ["band_scores", "bands", "beam_scores", "cosine_distances", "diagnostics", "dmm", "left_out_scores", "local_scales"]
@@ -91,10 +92,6 @@ def local_scales(distances: ArrayLike, neighbours: int = 1) -> Doubles:
     return scales
 
 
-def _overrides(**given: Any) -> str:
-    return json.dumps({name: value for name, value in given.items() if value is not None})
-
-
 def _matrices(given: ArrayLike | Sequence[ArrayLike], what: str) -> list[Floats]:
     """One matrix, or the mean and the max view."""
     if isinstance(given, (list, tuple)) and len(given) == 2 and all(np.ndim(one) == 2 for one in given):
@@ -137,17 +134,17 @@ def beam_scores(
     _check_views(known, asked)
     neighbours = _arrays.whole_number(neighbours, "neighbours")
     if distance is None and scale is None and isinstance(aggregate, str) and isinstance(fuse, str):
-        overrides = _overrides(
+        given = overrides(
             band_width=band_width,
             band_stride=band_stride,
             neighbours=neighbours,
-            density_exponent=str(density_exponent),
+            density_exponent=density_exponent,
             density_rule=density_rule,
             metric=metric,
             aggregate=aggregate,
             fuse=fuse,
         )
-        return _native.Detector(known, overrides, None, True).score(asked)
+        return _native.Detector(known, given, None, True).score(asked)
     if density_exponent == "auto":
         raise InputError("density_exponent auto is learnt by the detector; with steps of your own give a number")
     rule = _Rule(float(density_exponent), density_rule, neighbours)
@@ -227,15 +224,15 @@ def band_scores(
     """
     known, asked = [_arrays.matrix(references, "references")], [_arrays.matrix(queries, "queries")]
     _check_views(known, asked)
-    overrides = _overrides(
+    given = overrides(
         band_width=band_width,
         band_stride=band_stride,
-        neighbours=_arrays.whole_number(neighbours, "neighbours"),
-        density_exponent=str(density_exponent),
+        neighbours=neighbours,
+        density_exponent=density_exponent,
         density_rule=density_rule,
         metric=metric,
     )
-    detector = _native.Detector(known, overrides, None, True)
+    detector = _native.Detector(known, given, None, True)
     return detector.band_scores(asked)[0], detector.nearest(asked)[0]
 
 
@@ -255,7 +252,7 @@ def left_out_scores(
     """The score of each reference against the others: what unseen normal clips score.
 
     A left-out reference is also gone from its neighbours' local scales. ``groups`` (visits) leave together; without
-    them each leaves alone. NaN where nothing else would be in memory.
+    them each leaves alone. NaN for a single reference.
 
     >>> import numpy as np, auscult
     >>> rows = np.random.default_rng(0).normal(size=(9, 20)) + 5
@@ -263,20 +260,29 @@ def left_out_scores(
     (9,)
     """
     known = _matrices(references, "references")
-    names = None if groups is None else [str(group) for group in groups]
-    if names is not None and len(names) != len(known[0]):
-        raise InputError(f"groups need one for each reference ({len(known[0])}), got {len(names)}")
-    overrides = _overrides(
+    given = overrides(
         band_width=band_width,
         band_stride=band_stride,
-        neighbours=_arrays.whole_number(neighbours, "neighbours"),
-        density_exponent=str(density_exponent),
+        neighbours=neighbours,
+        density_exponent=density_exponent,
         density_rule=density_rule,
         metric=metric,
         aggregate=aggregate,
         fuse=fuse,
     )
-    return _native.Detector(known, overrides, names, False).left_out_scores()
+    return _native.Detector(known, given, group_names(groups, len(known[0])), False).left_out_scores()
+
+
+def group_names(groups: Iterable[Any] | None, count: int) -> list[str] | None:
+    """The group of each of ``count`` clips; without two of them nothing would be left in memory."""
+    if groups is None:
+        return None
+    names = [str(group) for group in groups]
+    if len(names) != count:
+        raise InputError(f"groups need one for each clip ({count}), got {len(names)}")
+    if len(set(names)) < 2:
+        raise InputError(f"all clips are of group {names[0]!r}; give at least 2 groups, or none to leave out clip by clip")
+    return names
 
 
 def dmm(mean_scores: ArrayLike, max_scores: ArrayLike, *, fuse: Combine = "mean") -> Doubles:

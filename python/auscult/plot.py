@@ -9,6 +9,7 @@ import numpy as np
 
 from . import _arrays
 from ._arrays import ArrayLike
+from ._extras import needed
 from ._html import usual
 from .errors import InputError
 from .features import edges, log_mel
@@ -27,9 +28,8 @@ _INK, _WARN = "#2a6fbb", "#c0392b"
 def _axes(axes: Axes | None) -> Axes:
     if axes is not None:
         return axes
-    import matplotlib.pyplot as plt
-
-    return plt.subplots(figsize=(8, 3), layout="constrained")[1]
+    made: Axes = needed("matplotlib.pyplot", "plot").subplots(figsize=(8, 3), layout="constrained")[1]
+    return made
 
 
 def spectrogram(

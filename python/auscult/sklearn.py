@@ -1,9 +1,8 @@
-"""Detectors with the manners of scikit-learn; needs scikit-learn.
+"""Detectors with the interface of scikit-learn; needs scikit-learn.
 
 scikit-learn's meaning holds everywhere here: ``score_samples`` and ``decision_function`` are higher for what is more
 normal, ``predict`` gives +1 for normal and -1 for anomalous, and ``contamination`` is the share of training clips beyond
-the threshold. ``decision_scores_`` (higher is more anomalous), ``labels_`` (0 and 1) and ``threshold_`` are there as PyOD
-has them.
+the threshold. ``decision_scores_`` (higher is more anomalous), ``labels_`` (0 and 1) and ``threshold_`` are those of PyOD.
 
 A clip that is itself remembered is compared with the others: its score is its left-out score. Otherwise every training
 clip would be at distance 0 from itself, and ``predict`` would say nothing about them.
@@ -11,19 +10,23 @@ clip would be at distance 0 from itself, and ``predict`` would say nothing about
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, OutlierMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
 
 from . import _arrays, _native
 from ._arrays import ArrayLike, Doubles, Floats
+from ._extras import needed
+from ._recordings import overrides
 from .errors import InputError
+from .method import group_names
+
+needed("sklearn", "sklearn")
+from sklearn.base import BaseEstimator, OutlierMixin  # noqa: E402
+from sklearn.utils.validation import check_is_fitted, validate_data  # noqa: E402
 
 if TYPE_CHECKING:
     from typing_extensions import Self
@@ -44,20 +47,8 @@ class _Detector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
     contamination: float | str
 
     def _overrides(self) -> str:
-        given: dict[str, Any] = {
-            "band_width": self.band_width,
-            "band_stride": self.band_stride,
-            "neighbours": self.neighbours,
-            "density_exponent": str(self.density_exponent),
-            "density_rule": self.density_rule,
-            "metric": self.metric,
-            "aggregate": self.aggregate,
-            "fuse": getattr(self, "fuse", None),
-        }
-        for name in ("band_width", "band_stride", "neighbours"):
-            if given[name] is not None:
-                given[name] = _arrays.whole_number(given[name], name)
-        return json.dumps({name: value for name, value in given.items() if value is not None})
+        names = ("band_width", "band_stride", "neighbours", "density_exponent", "density_rule", "metric", "aggregate")
+        return overrides(**{name: getattr(self, name) for name in names}, fuse=getattr(self, "fuse", None))
 
     def _share(self) -> float:
         share = self.contamination
@@ -69,10 +60,9 @@ class _Detector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _remember(self, matrices: list[Floats], groups: Iterable[Any] | None) -> Self:
         share = self._share()
-        names = None if groups is None else [str(group) for group in groups]
-        if names is not None and len(names) != len(matrices[0]):
-            raise InputError(f"groups need one for each clip ({len(matrices[0])}), got {len(names)}")
-        self._detector = _native.Detector(matrices, self._overrides(), names, False)
+        names = group_names(groups, len(matrices[0]))
+        self._fitted_with = self._overrides()
+        self._detector = _native.Detector(matrices, self._fitted_with, names, False)
         scores = self._detector.left_out_scores()
         # One clip has nothing to be compared with.
         self.decision_scores_: Doubles = np.where(np.isnan(scores), 0.0, scores)
@@ -143,11 +133,12 @@ class _Detector(OutlierMixin, BaseEstimator):  # type: ignore[misc]
         references = state.pop("_references", None)
         super().__setstate__(state)
         if references is not None:
-            self._detector = _native.Detector(references, self._overrides(), None, True)
+            self._detector = _native.Detector(references, self._fitted_with, None, True)
 
 
 def _row(matrices: list[Floats], at: int) -> bytes:
-    return b"".join(matrix[at].tobytes() for matrix in matrices)
+    # The two zeros are one number, and adding one makes them so.
+    return b"".join((matrix[at] + np.float32(0)).tobytes() for matrix in matrices)
 
 
 def _matrix(checked: NDArray[Any]) -> Floats:
@@ -157,6 +148,9 @@ def _matrix(checked: NDArray[Any]) -> Floats:
 
 class BandDetector(_Detector):
     """Nearest references band by band, on feature matrices (clips x features).
+
+    Features are not to be centred: the cosine sees directions from zero, and after a ``StandardScaler`` every direction
+    is as good as any other. Where features must be scaled, take ``metric="euclidean"``.
 
     Parameters
     ----------
@@ -305,8 +299,7 @@ class BeamDetector(_Detector):
         self.contamination = contamination
 
     def _overrides(self) -> str:
-        given = json.loads(super()._overrides() if self.band_width != "paper" else self._paper()._overrides())
-        return json.dumps(given)
+        return super()._overrides() if self.band_width != "paper" else self._paper()._overrides()
 
     def _paper(self) -> BeamDetector:
         """The same with the bands of the front end."""

@@ -88,11 +88,13 @@ def what_fails_in_an_embedding_is_said(root):
             raise ValueError("out of luck")
         return np.ones(8)
 
-    with pytest.warns(auscult.AuscultWarning, match="out of luck"):
-        results = auscult.bench.run("baselines", root, front_end=broken, only_own=True, machines="fan", **OPTIONS)
-    assert results.table()["score"].isna().all()
-    with pytest.raises(auscult.InputError, match="finite"):
-        auscult.bench.run("baselines", root, front_end=lambda x, rate: np.full(4, np.nan), **OPTIONS)
+    common = {"only_own": True, "machines": "fan", **OPTIONS}
+    with pytest.warns(auscult.AuscultWarning), pytest.raises(auscult.FrontEndError, match="out of luck") as caught:
+        auscult.bench.run("baselines", root, front_end=broken, **common)
+    assert isinstance(caught.value.__cause__, ValueError)
+    for front_end, said in [(lambda x, rate: np.full(4, np.nan), "finite"), (lambda x, rate: 1 / 0, "ZeroDivisionError")]:
+        with pytest.raises(auscult.FrontEndError, match=said):
+            auscult.bench.run("baselines", root, front_end=front_end, **common)
     with pytest.raises(auscult.EvaluationError, match="no such protocol"):
         auscult.bench.run("table-99", root, **OPTIONS)
 
@@ -102,3 +104,46 @@ def a_run_goes_on_from_its_folder(root, tmp_path):
     seen = []
     second = auscult.bench.run("genrep", root, out=tmp_path / "run", machines="fan", progress=seen.append, **OPTIONS)
     assert second.table().equals(first.table()) and not seen
+
+
+def names_that_are_taken_are_refused(root):
+    def cepstra(samples, sample_rate):
+        return auscult.features.mfcc(samples, sample_rate)
+
+    for name in ("log-mel", "mfcc", "ced"):
+        for only_own in (False, True):
+            with pytest.raises(auscult.InputError, match=f"none of .*log-mel.*, got {name}"):
+                auscult.bench.run("baselines", root, front_ends={name: cepstra}, only_own=only_own, **OPTIONS)
+    with pytest.raises(auscult.InputError, match="another name"):
+        auscult.bench.run("baselines", root, front_end=cepstra, front_ends={"own": cepstra}, **OPTIONS)
+
+
+def a_function_is_tried_with_clips_of_the_runs_length(root):
+    lengths = set()
+
+    def spectrum(samples, sample_rate):
+        lengths.add((len(samples), sample_rate))
+        return np.log(np.abs(np.fft.rfft(samples)) + 1e-6)
+
+    results = auscult.bench.run("baselines", root, front_end=spectrum, only_own=True, machines="fan", **OPTIONS)
+    assert lengths == {(32_000, 16_000)} and results.table()["score"].notna().all()
+
+
+def what_is_no_front_end_is_refused_in_words(root, tmp_path):
+    np.save(tmp_path / "objects.npy", np.array([{}]), allow_pickle=True)
+    for given in ("mfcc", tmp_path / "gone.npy", tmp_path / "objects.npy"):
+        with pytest.raises(auscult.InputError, match=r"own must be a function, vectors, or an \.npy file"):
+            auscult.bench.run("baselines", root, front_end=given, **OPTIONS)
+    with pytest.raises(auscult.InputError, match="front_ends are names with front ends"):
+        auscult.bench.run("baselines", root, front_ends=[np.ones(4)], **OPTIONS)
+
+
+def results_are_pickled_without_submissions(root, tmp_path):
+    import pickle
+
+    results = auscult.bench.run("genrep", root, machines="fan", **OPTIONS)
+    again = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(results))))
+    assert again.table().equals(results.table()) and again.scores().equals(results.scores())
+    assert again.markdown() == results.markdown() and again.json == results.json
+    with pytest.raises(auscult.InputError, match="pickled"):
+        again.submission(tmp_path, "x")

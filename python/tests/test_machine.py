@@ -97,14 +97,17 @@ def _ignored(work):
         return work()
 
 
-def tables_have_a_row_a_clip_and_share_their_numbers(noise, clips):
+def tables_have_a_row_a_clip_and_those_of_arrow_share_their_numbers(noise, clips):
     scores = noise.score(clips[:3], sample_rate=RATE)
     frame, table, polars = scores.to_pandas(), scores.to_arrow(), scores.to_polars()
     assert list(frame.columns) == table.column_names == polars.columns
     assert frame["score"].tolist() == table["score"].to_pylist() == polars["score"].to_list() == scores.score.tolist()
     address = scores.score.__array_interface__["data"][0]
     assert table["score"].chunk(0).buffers()[1].address == address
-    assert np.shares_memory(frame["score"].to_numpy(), scores.score)
+    frame.loc[0, "score"] = 5.0
+    assert scores.score[0] == 0.0 == scores[0].score
+    with pytest.raises(ValueError, match="read-only"):
+        scores.score[0] = 5.0
     import pyarrow
 
     assert pyarrow.table(scores).equals(table)
@@ -126,6 +129,9 @@ def promises_change_with_calibration(noise, pump):
         noise.calibrate(budget="1 alarm per year")
     with pytest.raises(auscult.InputError, match="got 2"):
         noise.calibrate(false_alarm_rate=2)
+    with pytest.warns(auscult.AuscultWarning, match="no threshold: a false-alarm rate of 0.1 %") as caught:
+        assert noise.calibrate(false_alarm_rate=0.001).threshold is None
+    assert caught[0].filename == __file__
 
 
 def tuned_settings_are_learnt_with(clips):
@@ -138,6 +144,9 @@ def tuned_settings_are_learnt_with(clips):
         machine = auscult.Machine.learn(clips, sample_rate=RATE, visits=VISITS, settings=chosen)
     assert machine.settings["front_end"]["name"] == chosen.front_end
     assert machine.clip_seconds == 1.0
+    for beside in ({"preset": "best"}, {"front_end": "mfcc"}, {"convention": "s15"}):
+        with pytest.raises(auscult.InputError, match="settings choose"):
+            auscult.Machine.learn(clips, sample_rate=RATE, settings=chosen, **beside)
 
 
 def reports_are_pages_and_replace_only_pages(pump, check, noise, clips, tmp_path):
@@ -230,3 +239,57 @@ def models_of_every_version_open():
     assert models, f"no model files below {folder}"
     for model in models:
         assert auscult.Machine.open(model).reference_count > 0, model
+
+
+def columns_and_arrays_of_paths_are_paths(pump, check):
+    import pandas
+    import polars
+
+    paths = sorted(str(path) for path in check.rglob("*.wav"))
+    expected = pump.score(paths).score.tolist()
+    for given in (pandas.Series(paths, index=range(7, 7 + len(paths))), np.array(paths), polars.Series(paths)):
+        assert pump.score(given).score.tolist() == expected
+
+
+def domains_may_be_an_array(noise, clips):
+    import pandas
+
+    for kind in (list, np.array, pandas.Series):
+        scores = noise.score(clips[:2], sample_rate=RATE, domains=kind(["source", "target"]))
+        assert scores.score.tolist() == [0.0, 0.0]
+    for one_or_list in (clips[0], [clips[0]]):
+        with pytest.raises(auscult.InputError, match="hop"):
+            noise.score(one_or_list, sample_rate=RATE, hop_seconds=0)
+
+
+def clips_that_are_not_scored_are_warned_of_however_they_come(noise, clips):
+    for short in (clips[0, :10], [clips[0, :10]]):
+        with pytest.warns(auscult.AuscultWarning, match="too short") as caught:
+            assert noise.score(short, sample_rate=RATE).verdict.tolist() == ["too-short"]
+        assert caught[0].filename == __file__
+
+
+def scores_are_pickled_without_their_sound(noise, clips, tmp_path):
+    import copy
+    import pickle
+
+    scores = _ignored(lambda: noise.score([clips[0], np.zeros(RATE)], sample_rate=RATE, explain=True))
+    for again in (pickle.loads(pickle.dumps(scores)), copy.deepcopy(scores)):
+        assert list(again) == list(scores) and again.to_dicts() == scores.to_dicts()
+        assert again.to_pandas().equals(scores.to_pandas())
+        assert again.to_arrow().to_pylist()[0] == scores.to_arrow().to_pylist()[0]
+        assert again.summary == scores.summary and again.problems == scores.problems
+        assert again.samples(0) is None and scores.samples(0) is not None
+        with pytest.raises(auscult.InputError, match="pickled"):
+            noise.report(tmp_path / "page.html", again)
+    assert pickle.loads(pickle.dumps(again)).to_dicts() == scores.to_dicts()
+
+
+def a_folder_with_names_that_are_not_text_may_be_searched(pump, check, tmp_path):
+    import os
+    import shutil
+
+    path = sorted(check.rglob("*.wav"))[0]
+    shutil.copy(path, tmp_path / "a.wav")
+    shutil.copy(path, os.fsencode(tmp_path) + b"/bad\xff.wav")
+    assert pump.score(f"{tmp_path}/a*.wav").score.tolist() == pump.score(path).score.tolist()

@@ -126,3 +126,28 @@ def band_scores_say_where():
     odd[0, 10:] = _rows(77, 1, 10, -3.0)
     scores, nearest = method.band_scores(rows, odd, band_width=10)
     assert scores[0, 0] == 0 and nearest[0, 0] == 0 and scores[0, 1] > 1
+
+
+def whole_numbers_of_any_kind_are_widths():
+    rows = np.random.default_rng(3).normal(4, 1, (8, 20))
+    expected = auscult.beam_scores(rows, rows[::-1] + 0.1, band_width=5, band_stride=4)
+    for kind in (np.int64, float, np.float64):
+        given = auscult.beam_scores(rows, rows[::-1] + 0.1, band_width=kind(5), band_stride=kind(4))
+        assert given.tolist() == expected.tolist()
+        assert auscult.left_out_scores(rows, band_width=kind(5)).shape == (8,)
+        assert auscult.method.band_scores(rows, rows, band_width=kind(5))[0].shape == (8, 4)
+    for wrong, said in [(5.5, "band width must be a whole number, got 5.5"), (-5, "band width must be 0 to")]:
+        with pytest.raises(auscult.InputError, match=said):
+            auscult.beam_scores(rows, rows, band_width=wrong)
+    with pytest.raises(auscult.InputError, match="known: .*cosine") as caught:
+        auscult.beam_scores(rows, rows, metric="sine")
+    assert "column" not in str(caught.value)
+
+
+def groups_leave_together_or_are_refused():
+    rows = np.random.default_rng(3).normal(4, 1, (6, 20))
+    groups = ["a"] * 5 + ["b"]
+    expected = auscult.beam_scores(rows[5:], rows[:5])
+    assert auscult.left_out_scores(rows, groups=groups)[:5].tolist() == expected.tolist()
+    with pytest.raises(auscult.InputError, match="at least 2 groups"):
+        auscult.left_out_scores(rows, groups=["a"] * 6)

@@ -119,7 +119,7 @@ def what_a_function_raises_is_the_cause(clips):
     [
         (lambda x, rate: None, "what the front end gave"),
         (lambda x, rate: np.full(4, np.nan), "nan"),
-        (lambda x, rate: np.zeros((2, 2, 2)), "two dimensions"),
+        (lambda x, rate: np.zeros((2, 2, 2)), "a vector or frames x features"),
         (lambda x, rate: np.zeros(0), "shape"),
         (lambda x, rate: "abc", "dtype"),
         (lambda x: x, "TypeError"),
@@ -133,7 +133,7 @@ def odd_results_are_refused_in_words(clips, front_end, said):
 def odd_front_ends_are_refused(clips):
     with pytest.raises(auscult.InputError, match="a name or a function"):
         _learn(clips[:4], 7)
-    with pytest.raises(auscult.InputError, match="leave them out"):
+    with pytest.raises(auscult.InputError, match="leave it out"):
         _learn(clips[:4], _spectrum, convention="s15")
     with pytest.raises(auscult.InputError, match="beside the preset"):
         _learn(clips[:4], _spectrum, preset="best")
@@ -145,6 +145,63 @@ def a_function_whose_length_changes_is_refused(clips):
 
     with pytest.raises(auscult.FrontEndError, match="gave 5 features, and 4 before"):
         _learn(clips[:4], changing)
+
+
+def a_function_that_never_gives_the_same_length_is_the_cause(clips):
+    calls = []
+
+    def growing(samples, sample_rate):
+        calls.append(1)
+        return np.ones(4 + len(calls))
+
+    with pytest.raises(auscult.FrontEndError, match="features, and 5 before") as caught:
+        _learn(clips[:4], growing)
+    assert isinstance(caught.value.__cause__, auscult.InputError)
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, SystemExit])
+def what_ends_a_program_is_not_an_error_of_a_clip(clips, kind):
+    def ending(samples, sample_rate):
+        if samples[0] == clips[2, 0]:
+            raise kind
+        return _spectrum(samples, sample_rate)
+
+    with pytest.raises(kind):
+        _learn(clips[:4], ending)
+
+
+def threads_get_their_own_errors(clips):
+    import threading
+
+    def fragile(samples, sample_rate):
+        if samples[0] == np.float32(0.5):
+            raise KeyError("bad clip")
+        return _spectrum(samples, sample_rate)
+
+    machine, bad = _learn(clips, fragile), clips[0].copy()
+    bad[0] = 0.5
+    found = {"good": 0, "bad": 0}
+
+    def score(name, clip, is_right):
+        for _ in range(50):
+            try:
+                machine.score(clip, sample_rate=RATE)
+                raised = False
+            except auscult.FrontEndError as error:
+                raised = isinstance(error.__cause__, KeyError)
+            found[name] += raised == is_right
+
+    threads = [
+        threading.Thread(target=score, args=("good", clips[1], False)),
+        threading.Thread(target=score, args=("bad", bad, True)),
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", auscult.AuscultWarning)
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert found == {"good": 50, "bad": 50}
 
 
 def a_function_may_use_the_package_itself(clips, noise):

@@ -119,3 +119,23 @@ def sound_is_detected_on_by_the_front_end_of_the_paper(noise, clips):
     assert BeamDetector("lpc", clip_seconds=0.5).fit(clips).score_samples(list(queries)).shape == (2,)
     with pytest.raises(auscult.InputError, match="one clip"):
         detector.predict(hum)
+
+
+def a_pickled_detector_is_the_fitted_one():
+    for detector in (BandDetector(band_width=8), BandDetector(band_width=8, metric="euclidean")):
+        detector.fit(X).set_params(neighbours=5, band_width=30)
+        again = pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(detector))))
+        assert again.score_samples(Y).tolist() == detector.score_samples(Y).tolist()
+        assert again.get_params() == detector.get_params()
+
+
+def the_two_zeros_are_one_number():
+    zeros = X.copy()
+    zeros[:, 0] = 0.0
+    detector = BandDetector().fit(zeros)
+    assert detector.score_samples(np.where(zeros == 0, -0.0, zeros)).tolist() == detector.score_samples(zeros).tolist()
+
+
+def one_group_is_refused():
+    with pytest.raises(auscult.InputError, match="at least 2 groups"):
+        BandDetector().fit(X, groups=["a"] * len(X))

@@ -33,6 +33,9 @@ for record in machine.live(48_000).push(np.zeros(480, dtype=np.float32)):
     reason = record.reason
 figure: float = auscult.metrics.auc([0, 1], values)
 normal: NDArray[np.float64] = BandDetector(band_width=38, neighbours=1).fit(np.zeros((3, 4))).score_samples(np.zeros((1, 4)))
+shape: tuple[int, ...] = auscult.features.log_mel(values, 16000, convention="s15").shape
+cepstra: list[NDArray[np.float32]] = auscult.features.mfcc([values, values], 16000)
+tokens: NDArray[np.float32] = auscult.features.encode(values, "ced", layer=8)
 distances: NDArray[np.float64] = auscult.beam_scores(np.zeros((3, 4)), np.zeros((1, 4)), band_width=2)
 '''
 

@@ -1,15 +1,15 @@
 //! The band-wise detector on plain matrices.
 
 use auscult::{
-    BandSettings, Beam, BeamSettings, FittedBeam, Groups, Provenance, References, View,
-    beam::BeamOverrides,
+    BandSettings, Beam, BeamSettings, CalibrationScheme, FittedBeam, Groups, Provenance,
+    References, View, beam::BeamOverrides,
 };
 use numpy::{PyArray1, PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 
 use crate::{
     arrays,
-    error::{CallError, OrRaise, input_error},
+    error::{CallError, OrRaise, from_json, input_error},
     features::shaped,
     threads,
 };
@@ -52,7 +52,7 @@ impl Detector {
                 return Ok(beam.fit_for_scoring(references)?);
             }
             let leaving = match &groups {
-                Some(_) => Groups::of(references.provenance()),
+                Some(_) => Groups::by_scheme(CalibrationScheme::Visits, references.provenance())?,
                 None => Groups::clips(count),
             };
             Ok(beam.fit_with_groups(references, &leaving)?)
@@ -169,8 +169,7 @@ impl Detector {
 
 /// The paper's settings with what was given in their place, for vectors that come without a front end.
 fn settings(overrides: &str, views: usize) -> Result<BeamSettings, CallError> {
-    let refused = |error: serde_json::Error| CallError::Value(error.to_string());
-    let given: BeamOverrides = serde_json::from_str(overrides).map_err(refused)?;
+    let given: BeamOverrides = from_json(overrides)?;
     let bands = match (given.band_width, given.band_stride) {
         (None, None) => BandSettings::Whole,
         (None, Some(_)) => {

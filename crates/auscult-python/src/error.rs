@@ -142,6 +142,15 @@ impl Raise for serde_json::Error {
     }
 }
 
+/// Values that the package wrote as JSON. Nobody who is told what is wrong with them wrote a line or a column.
+pub(crate) fn from_json<T: serde::de::DeserializeOwned>(text: &str) -> Result<T, CallError> {
+    serde_json::from_str(text).map_err(|error| {
+        let text = error.to_string();
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        CallError::Value(text.strip_suffix(&place).unwrap_or(&text).to_owned())
+    })
+}
+
 /// Why a call failed: the library refused, or a value is none it could be asked about.
 #[derive(Debug)]
 pub(crate) enum CallError {

@@ -130,6 +130,21 @@ pub(crate) fn load_dataset(py: Python<'_>, options: DataOptions) -> PyResult<Str
     threads::compute(py, load)?.or_raise(py)
 }
 
+/// How many samples the clips of a protocol have, and at which rate.
+#[pyfunction]
+#[pyo3(signature = (protocol, clip_seconds=None))]
+pub(crate) fn protocol_length(
+    py: Python<'_>,
+    protocol: PathBuf,
+    clip_seconds: Option<f64>,
+) -> PyResult<(usize, u32)> {
+    let protocol = Protocol::find(&protocol).or_raise(py)?;
+    let seconds = clip_seconds.unwrap_or(protocol.clip_seconds);
+    let length =
+        ClipSettings { sample_rate: protocol.sample_rate, seconds }.check().or_raise(py)?;
+    Ok((length.samples(), length.sample_rate()))
+}
+
 /// A front end of the caller's own: a function, or vectors of every clip in the order of [`load_dataset`].
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
@@ -270,6 +285,7 @@ fn run(
         protocol.clip_seconds = seconds;
         protocol.forget_paper();
     }
+    refuse_taken_names(&own, &protocol)?;
     let wrong = |reason: String| Error::Protocol { path: options.protocol.clone(), reason };
     let systems: Vec<SystemSettings> =
         serde_json::from_str(&options.systems).map_err(|error| wrong(error.to_string()))?;
@@ -329,6 +345,24 @@ fn run(
         control.report(Event::Problem(problem));
     }
     Ok(BenchRun { results, sections })
+}
+
+/// An own front end would take the place of the one that has its name, in the protocol's rows too.
+fn refuse_taken_names(own: &[Own], protocol: &Protocol) -> Result<()> {
+    let mut taken = FrontEnds::standard().registry().names();
+    let named = FrontEndName::all(&protocol.systems, &protocol.diagnostics);
+    taken.extend(named.values().flat_map(|named| named.name.split('+')).map(str::to_owned));
+    taken.sort();
+    taken.dedup();
+    match own.iter().find(|own| taken.contains(&own.name)) {
+        None => Ok(()),
+        Some(own) => Err(auscult::core::Error::Setting {
+            setting: "the name of an own front end",
+            allowed: format!("none of {}", taken.join(", ")),
+            got: own.name.clone(),
+        }
+        .into()),
+    }
 }
 
 /// An own front end, a built-in one, or an encoder on this machine.

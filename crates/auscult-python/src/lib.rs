@@ -31,7 +31,7 @@ mod _native {
     #[pymodule_export]
     use super::{
         detector::Detector,
-        evaluation::{BenchRun, load_dataset, protocol_names, run_protocol},
+        evaluation::{BenchRun, load_dataset, protocol_length, protocol_names, run_protocol},
         features::FrontEnd,
         live::Live,
         machine::{Machine, tune},

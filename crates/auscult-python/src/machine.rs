@@ -104,19 +104,19 @@ impl Machine {
         py.detach(|| self.machine.save(path)).or_raise(py)
     }
 
-    /// One clip at the model's rate, without any detour.
+    /// One clip at the model's rate, without any detour; `None` if it is not scored, of which `listen` has more to say.
     fn score_clip(
         &self,
         py: Python<'_>,
         name: &str,
         samples: PyReadonlyArray1<'_, f32>,
-    ) -> PyResult<Records> {
+    ) -> PyResult<Option<Records>> {
         let samples = arrays::vector(&samples)?;
         let score = || self.with_scorer(|scorer| scorer.score(samples));
         let front_end = &self.model().settings().front_end;
         let mut record = threads::compute_one(py, front_end, score)?.or_raise(py)?;
         name.clone_into(&mut record.path);
-        Ok(Records::of(vec![record]))
+        Ok(record.scored.is_some().then(|| Records::of(vec![record])))
     }
 
     /// Every clip of the recordings.

@@ -18,7 +18,7 @@ use pyo3::prelude::*;
 
 use crate::{
     arrays,
-    error::{CallError, OrRaise},
+    error::{CallError, OrRaise, from_json},
     own::{OwnFrontEnd, OwnSource},
 };
 
@@ -166,10 +166,13 @@ impl LearnOptions {
 
     /// With the front end and the way of comparing that were chosen.
     fn compared(&self, learn: Learn) -> Result<Learn> {
-        let overrides: BeamOverrides = serde_json::from_str(&self.compare).map_err(refused)?;
+        let overrides: BeamOverrides = from_json(&self.compare)?;
         if let Some(settings) = &self.settings {
             let registry = learn.front_ends.registry();
-            let file = TunedSettings::from_json(settings, &registry)?;
+            let unusable = |error| {
+                refused(format!("settings are what Machine.tune gives or its file holds: {error}"))
+            };
+            let file = TunedSettings::from_json(settings, &registry).map_err(unusable)?;
             let front_end = file.front_end(&registry, file.clip.check()?)?;
             let detector = overrides.apply(&file.detector, &*front_end)?;
             let (channel, clip) = (file.channel.parse()?, file.clip);
