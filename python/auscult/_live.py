@@ -25,6 +25,9 @@ class Live:
     ...     records = live.push(np.concatenate(clips[:3]))
     >>> len(records), live.seconds_left
     (3, 0.0)
+    >>> resampled = machine.live(8000)
+    >>> len(resampled.push(clips[0, ::2])), len(resampled.finish())
+    (0, 1)
     """
 
     def __init__(self, native: _native.Live, machine: _native.Machine) -> None:
@@ -34,12 +37,7 @@ class Live:
         """Sound at the end that was too short for a clip; known once it is finished."""
 
     def push(self, chunk: ArrayLike) -> Scores:
-        """Takes the next samples, of any number, and gives the records of the clips they complete.
-
-        >>> import auscult
-        >>> auscult.Live.push.__name__
-        'push'
-        """
+        """Takes the next samples, of any number, and gives the records of the clips they complete."""
         array = _arrays.as_array(chunk, "chunk")
         if array.size == 0 and array.ndim == 1:
             return Scores(_native.Records(), self._machine)
@@ -47,12 +45,7 @@ class Live:
         return Scores(_native.Records() if records is None else records, self._machine)
 
     def finish(self) -> Scores:
-        """Ends the sound: resampled sound may complete a last clip.
-
-        >>> import auscult
-        >>> auscult.Live.finish.__name__
-        'finish'
-        """
+        """Ends the sound: resampled sound may complete a last clip."""
         records, self.seconds_left = self._native.finish()
         self._is_finished = True
         return Scores(records, self._machine)

@@ -11,9 +11,20 @@ from typing import Any
 class TunedSettings:
     """Settings that :meth:`Machine.tune` chose, and how they compare with the others it tried.
 
-    >>> import auscult
-    >>> auscult.TunedSettings.__name__
-    'TunedSettings'
+    >>> import tempfile, pathlib, numpy as np, auscult
+    >>> clips = np.random.default_rng(2).normal(0, 0.1, (12, 16000))
+    >>> chosen = auscult.Machine.tune(
+    ...     clips, sample_rate=16000, visits=[i // 2 for i in range(12)], clip_seconds=1.0, presets="paper", most_settings=1
+    ... )
+    >>> chosen
+    TunedSettings(log-mel, best of 1)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     chosen.save(f"{folder}/settings.json")
+    ...     machine = auscult.Machine.learn(
+    ...         clips, sample_rate=16000, settings=pathlib.Path(folder, "settings.json").read_text()
+    ...     )
+    >>> machine.reference_count
+    12
     """
 
     def __init__(self, settings: str, ranking: str) -> None:
@@ -28,12 +39,7 @@ class TunedSettings:
         return str(json.loads(self.json)["front_end"]["name"])
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Writes the settings file.
-
-        >>> import auscult
-        >>> auscult.TunedSettings.save.__name__
-        'save'
-        """
+        """Writes the settings file."""
         Path(path).write_text(self.json, encoding="utf-8")
 
     def __repr__(self) -> str:
