@@ -55,7 +55,7 @@ check)
 test)
     tools_of_tests
     program="${AUSCULT:-$target/debug/auscult}"
-    [ -n "${AUSCULT:-}" ] || cargo build --locked --quiet -p auscult-cli
+    [ -n "${AUSCULT:-}" ] || cargo build --locked --quiet --workspace --bins
     AUSCULT="$program" CHROMIUM="$(command -v chromium)" SHOTS="$work/shots" \
         node --test --test-concurrency=1 "$work"/*.test.mjs
     ;;

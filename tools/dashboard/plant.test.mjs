@@ -1,6 +1,8 @@
 // From an empty data folder to an alarm on the demonstration plant, in a real browser.
 
 import assert from "node:assert/strict";
+import { writeFile } from "node:fs/promises";
+import path from "node:path";
 import { after, before, describe, test } from "node:test";
 import { accessible, desk, fits, launch, newPage, phone, settled, shoot } from "./browser.mjs";
 import { freePort, remove, serve, temporary } from "./program.mjs";
@@ -11,8 +13,13 @@ const INTERACTIVE_MS = 1000;
 // Two minutes on an idle computer; programs without optimisation on a busy one take longer.
 const ALARM_MS = 480_000;
 
+// Three pieces of ten seconds in clips of two; the last one may still wait for its end.
+const CLIPS_A_VISIT = 14;
+
 let browser;
 let service;
+/** An ordinary plant beside the demonstration, with the clock of the world. */
+let hall;
 let data;
 let port;
 let page;
@@ -20,8 +27,8 @@ let context;
 let complaints;
 let event;
 
-const api = async (path, options) => {
-  const answer = await fetch(`${service.base}/api/v1${path}`, options);
+const api = async (path, options = {}, of = service) => {
+  const answer = await fetch(`${of.base}/api/v1${path}`, options);
   assert.ok(answer.ok, `${path}: ${answer.status} ${await answer.clone().text()}`);
   return answer.json();
 };
@@ -55,6 +62,23 @@ const listenIn = () => {
     return 10 * Math.log10(power);
   };
 };
+/** Sends pieces of a motor's sound, as a program would. */
+async function push(first, last) {
+  for (let sequence = first; sequence <= last; sequence += 1) {
+    const sent = await fetch(`${hall.base}/api/v1/sources/pump-9/audio`, {
+      method: "POST",
+      headers: { "Content-Type": "audio/wav", "X-Auscult-Sequence": String(sequence) },
+      body: wav(10, sequence),
+    });
+    assert.equal(sent.status, 202, await sent.text());
+  }
+}
+/** Waits until the page says that at least so many clips were learnt from. */
+const learnt = (clips) =>
+  page.waitForFunction(
+    (least) => Number(/(\d+) of \d+ clip/.exec(document.querySelector(".learning")?.textContent ?? "")?.[1]) >= least,
+    clips,
+  );
 const notice = () => page.locator(".notice");
 const noticed = async (pattern) => {
   await notice().waitFor();
@@ -68,36 +92,45 @@ const nameOf = (address) =>
     .replace(/[^a-z]+/gi, "-")
     .replace(/-$/, "") || "plant";
 
-/** Looks at pages: no serious findings, not wider than the screen, no complaints of the browser; and takes their pictures. */
-async function look(addresses, colorScheme, viewport) {
-  const opened = await newPage(browser, { colorScheme, viewport, reducedMotion: "reduce" });
-  for (const address of addresses) {
-    await opened.page.goto(service.base + address);
-    await settled(opened.page);
-    const where = `${address} ${colorScheme} ${viewport.width}`;
-    await fits(opened.page, where);
-    await accessible(opened.page, where);
-    await shoot(opened.page, `${nameOf(address)}-${colorScheme}-${viewport.width}`);
+/** Looks at a page in every size and both colours: no serious findings, not wider than the screen; takes its picture. */
+async function look(opened, address) {
+  const { base } = address.startsWith("/add") ? hall : service;
+  await opened.goto(base + address);
+  for (const viewport of [desk, phone]) {
+    await opened.setViewportSize(viewport);
+    for (const colorScheme of ["light", "dark"]) {
+      await opened.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+      await settled(opened);
+      const where = `${address} ${colorScheme} ${viewport.width}`;
+      await fits(opened, where);
+      await accessible(opened, where);
+      await shoot(opened, `${nameOf(address)}-${colorScheme}-${viewport.width}`);
+    }
   }
-  assert.deepEqual(opened.complaints, [], "the browser complains about nothing");
-  await opened.context.close();
 }
 
 function looksWell(title, addresses) {
-  for (const size of [desk, phone])
-    test(`${title} is accessible and fits in ${size.width} px, light and dark`, () =>
-      Promise.all(["light", "dark"].map((colours) => look(addresses(), colours, size))));
+  test(`${title} is accessible and fits, at a desk and on a phone, light and dark`, async () => {
+    const opened = await newPage(browser);
+    for (const address of addresses()) await look(opened.page, address);
+    assert.deepEqual(opened.complaints, [], "the browser complains about nothing");
+    await opened.context.close();
+  });
 }
 
 before(async () => {
   data = await temporary();
   port = await freePort();
   service = await serve(["--demo"], port, data);
+  const site = path.join(data, "hall.toml");
+  await writeFile(site, 'site = "hall-2"\n[[machine]]\nname = "fan-1"\n');
+  hall = await serve([site], await freePort(), path.join(data, "hall"));
   browser = await launch();
   ({ context, page, complaints } = await newPage(browser, {}, /status of 409/));
 });
 after(async () => {
   await browser?.close();
+  await hall?.stop();
   await service?.stop();
   if (data) await remove(data);
 });
@@ -140,14 +173,9 @@ describe("the demonstration plant", () => {
     for (const { name } of machines.items) await page.getByRole("link", { name: new RegExp(name) }).waitFor();
     await page.getByRole("button", { name: /learning/ }).waitFor();
     await page.goto(`${service.base}/machines/fan-1`);
-    await page.getByRole("heading", { name: "fan-1 is being learnt" }).waitFor();
-    const clips = async () => Number(/(\d+) of \d+ clip/.exec(await page.locator(".learning").innerText())?.[1]);
-    const first = await clips();
-    await page.waitForFunction(
-      (before) =>
-        Number(/(\d+) of \d+ clip/.exec(document.querySelector(".learning")?.textContent ?? "")?.[1]) > before,
-      first,
-    );
+    await page.getByRole("heading", { name: "Learning how fan-1 sounds" }).waitFor();
+    const first = Number(/(\d+) of \d+ clip/.exec(await page.locator(".learning").innerText())?.[1]);
+    await learnt(first + 1);
     await shoot(page, "learning-light");
   });
 
@@ -158,8 +186,8 @@ describe("the demonstration plant", () => {
     );
   });
 
-  test("a machine is added: source, listening, alarm budget", async () => {
-    await page.goto(service.base);
+  test("a machine is added: source, listening, alarm budget, go", async () => {
+    await page.goto(hall.base);
     await page.getByRole("link", { name: "Add a machine" }).click();
     await page.getByLabel("Name of the machine").fill("pump 9");
     await page.getByRole("button", { name: "Add and listen" }).click();
@@ -176,28 +204,26 @@ describe("the demonstration plant", () => {
     await page.getByRole("button", { name: "Add and listen" }).click();
     await page.getByRole("heading", { name: "Listen to pump-9" }).waitFor();
     await page.getByText("What is still missing").waitFor();
-    for (let sequence = 1; sequence <= 6; sequence += 1) {
-      const sent = await fetch(`${service.base}/api/v1/sources/pump-9/audio`, {
-        method: "POST",
-        headers: {
-          "Content-Type": "audio/wav",
-          "X-Auscult-Sequence": String(sequence),
-        },
-        body: wav(10, sequence),
-      });
-      assert.equal(sent.status, 202, await sent.text());
-    }
+    await push(1, 3);
     await page.waitForFunction(() =>
       /dBFS, peak/.test(document.querySelector("[role=meter]")?.getAttribute("aria-valuetext") ?? ""),
-    );
-    await page.waitForFunction(
-      () => Number(/(\d+) of \d+ clip/.exec(document.querySelector(".learning")?.textContent ?? "")?.[1]) >= 1,
     );
     const slider = page.getByRole("slider", { name: /false alarms/ });
     await slider.focus();
     await page.keyboard.press("ArrowRight");
     assert.equal(await slider.getAttribute("aria-valuetext"), "two a month");
+    await learnt(CLIPS_A_VISIT);
     await shoot(page, "listen-light");
+    await page.getByRole("button", { name: "Begin a new visit" }).click();
+    await push(4, 6);
+    await learnt(2 * CLIPS_A_VISIT);
+    await page.getByRole("button", { name: "Start watching", exact: true }).click();
+    await page.waitForURL("**/machines/pump-9");
+    await page.waitForFunction(() => document.querySelector("main").textContent.includes("Normal clips in memory"));
+    assert.ok((await api("/machines/pump-9", {}, hall)).model.references > 0);
+    await page.goto(`${hall.base}/add?machine=pump-9`);
+    await page.getByRole("img", { name: /left-out score/ }).waitFor();
+    await page.getByRole("link", { name: "Go to the machine" }).waitFor();
   });
 
   // Meanwhile the plant goes on towards its alarm.
@@ -344,6 +370,8 @@ describe("the demonstration plant", () => {
     await page.getByRole("dialog").getByLabel("For").selectOption({ label: "1 week" });
     await page.getByRole("dialog").getByRole("button", { name: "Shelve" }).click();
     assert.equal(await page.getByRole("dialog").count(), 1, "a reason is needed");
+    await accessible(page, "the dialog");
+    await shoot(page, "dialog-light");
     await page.getByLabel("Reason").fill("impeller is being changed");
     await page.getByRole("dialog").getByRole("button", { name: "Shelve" }).click();
     await page
@@ -360,7 +388,7 @@ describe("the demonstration plant", () => {
     await page.goto(`${service.base}/events/${event.id}`);
     await page.getByRole("button", { name: "This was normal" }).click();
     await page.getByLabel(/in your words/).fill("forklift in front of the microphone");
-    await page.getByRole("button", { name: "Keep this answer" }).click();
+    await page.getByRole("button", { name: "Save answer" }).click();
     await page.locator(".answers", { hasText: "forklift" }).waitFor();
     await page.goto(`${service.base}/waiting`);
     const card = page.getByRole("region", { name: "pump-1" });
@@ -436,11 +464,13 @@ describe("the demonstration plant", () => {
     assert.equal(await page.evaluate(() => document.activeElement.id), "main");
     const tabTo = async (pattern) => {
       for (let tries = 0; tries < 60; tries += 1) {
-        await page.keyboard.press("Tab");
-        const name = await page.evaluate(
-          () => `${document.activeElement.textContent} ${document.activeElement.getAttribute("aria-label") ?? ""}`,
-        );
+        const name = await page.evaluate(() => {
+          const focus = document.activeElement;
+          const label = focus.labels?.[0]?.textContent ?? focus.getAttribute("aria-label") ?? "";
+          return focus.matches("a, button, input, select") ? label || focus.textContent : "";
+        });
         if (pattern.test(name)) return;
+        await page.keyboard.press("Tab");
       }
       assert.fail(`${pattern} cannot be reached with the keyboard`);
     };
@@ -454,25 +484,39 @@ describe("the demonstration plant", () => {
     await page.getByRole("dialog").waitFor();
     await page.keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
+    assert.match(await page.evaluate(() => document.activeElement.textContent), /^Shelve/, "back where it was");
+    await page.keyboard.press("Enter");
+    await tabTo(/^Reason/);
+    await page.keyboard.type("by hand");
+    await page.keyboard.press("Enter");
+    await page.locator(".remark", { hasText: "by hand" }).waitFor();
+    await tabTo(/^Unshelve/);
+    await page.keyboard.press("Enter");
+    await page.locator(".remark", { hasText: "by hand" }).waitFor({ state: "detached" });
   });
 
-  test("while the service is away the page says so, and afterwards shows the truth", async () => {
+  test("killed while somebody clicks: the page says so, and afterwards shows the truth", async () => {
     await page.goto("about:blank");
     const away = await newPage(browser, {}, /Failed to load resource|net::ERR/);
     await away.page.goto(`${service.base}/machines/pump-1`);
     await settled(away.page);
     const before = (await api("/machines/pump-1")).clips;
-    await service.stop("SIGKILL");
+    await away.page.getByRole("button", { name: "Shelve …" }).click();
+    await away.page.getByLabel("Reason").fill("nobody knows whether this arrives");
+    const shelve = away.page.getByRole("dialog").getByRole("button", { name: "Shelve" });
+    await Promise.all([shelve.click({ noWaitAfter: true }), service.stop("SIGKILL")]);
     await away.page.locator(".banner", { hasText: "Connection lost, trying again" }).waitFor();
     assert.match(await away.page.locator("h1").innerText(), /pump-1/, "what was known stays");
     service = await serve(["--demo"], port, data);
     await away.page.locator(".banner").waitFor({ state: "hidden" });
     assert.ok((await api("/machines/pump-1")).clips >= before, "nothing was lost");
-    // The plant goes on: page and service are asked until they say the same.
+    // The plant goes on, and the click may have been sent again: page and service are asked until they say the same.
     for (let tries = 0; ; tries += 1) {
-      const { state } = await api("/machines/pump-1");
-      if ((await away.page.locator(".hero .badge").innerText()).trim() === state.replace("-", " ")) break;
-      assert.ok(tries < 1000, `the page never says ${state}`);
+      const { state, shelved } = await api("/machines/pump-1");
+      const shown = (await away.page.locator(".hero .badge").innerText()).trim();
+      const remarks = await away.page.locator(".remark", { hasText: "nobody knows" }).count();
+      if (shown === state.replace("-", " ") && remarks === (shelved === null ? 0 : 1)) break;
+      assert.ok(tries < 1000, `the page never says ${state}, shelved: ${JSON.stringify(shelved)}`);
     }
     assert.deepEqual(away.complaints, []);
     await away.context.close();
