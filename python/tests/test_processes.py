@@ -3,6 +3,9 @@
 import concurrent.futures
 import multiprocessing
 import os
+import subprocess
+import sys
+import textwrap
 
 import numpy as np
 import pytest
@@ -50,6 +53,53 @@ def one_live_sound_from_several_threads_loses_nothing(noise):
     with concurrent.futures.ThreadPoolExecutor(8) as pool:
         found = list(pool.map(lambda _: len(live.push(piece)), range(64)))
     assert sum(found) == 16
+
+
+def a_thread_that_waits_for_others_does_not_take_up_a_second_push():
+    """The first push waits for a clip that another thread computes; the second must not be begun by the thread of the first."""
+    script = textwrap.dedent(
+        """
+        import threading, warnings, numpy as np, auscult
+        warnings.simplefilter("ignore")
+        auscult.set_threads(2)
+        clips = np.random.default_rng(7).normal(0, 0.1, (8, 1000)).astype(np.float32)
+        options = {"sample_rate": 1000, "clip_seconds": 1.0, "clip_rate": 1000}
+        first, begun, released = [], threading.Event(), threading.Event()
+
+        def slow(samples, sample_rate):
+            if first and threading.get_ident() == first[0]:
+                begun.wait(10)
+            elif first:
+                begun.set()
+                released.wait(10)
+            return samples[:50] + 1
+
+        inner = auscult.Machine.learn(clips, front_end=slow, **options)
+
+        def outer(samples, sample_rate):
+            if samples[0] == clips[0, 0] and not first and watched:
+                first.append(threading.get_ident())
+                inner.score(list(clips), sample_rate=1000)
+            return samples[:50] + 1
+
+        watched = []
+        live = auscult.Machine.learn(clips, front_end=outer, **options).live(1000)
+        watched.append(True)
+        found = []
+        push = lambda clip: found.append(len(live.push(clip)))
+        threads = [threading.Thread(target=push, args=(clip,)) for clip in clips[:2]]
+        threads[0].start()
+        begun.wait(10)
+        threads[1].start()
+        threads[1].join(1)
+        released.set()
+        for thread in threads:
+            thread.join()
+        print(begun.is_set(), found)
+        """
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=30)
+    assert done.stdout == "True [1, 1]\n", done.stderr
 
 
 @pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])

@@ -1,6 +1,6 @@
 //! Sound as it comes.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use auscult::FrontEndIdentity;
 use numpy::PyReadonlyArray1;
@@ -42,10 +42,8 @@ impl Live {
         samples: PyReadonlyArray1<'_, f32>,
     ) -> PyResult<Option<Records>> {
         let samples = arrays::vector(&samples)?;
-        let pushed = threads::compute_one(py, &self.front_end, || {
-            let mut live = self.live.lock().unwrap_or_else(PoisonError::into_inner);
-            let live = live.as_mut()?;
-            Some(live.push(samples).map(<[_]>::to_vec))
+        let pushed = threads::compute_alone(py, &self.front_end, &self.live, |live| {
+            Some(live.as_mut()?.push(samples).map(<[_]>::to_vec))
         })?;
         let records = pushed.ok_or_else(|| finished(py))?.or_raise(py)?;
         Ok((!records.is_empty()).then(|| Records::of(records)))
@@ -53,9 +51,8 @@ impl Live {
 
     /// The last record, if one was due, and the seconds left over.
     fn finish(&self, py: Python<'_>) -> PyResult<(Records, f64)> {
-        let ended = threads::compute_one(py, &self.front_end, || {
-            let live = self.live.lock().unwrap_or_else(PoisonError::into_inner).take();
-            live.map(auscult::Live::finish)
+        let ended = threads::compute_alone(py, &self.front_end, &self.live, |live| {
+            live.take().map(auscult::Live::finish)
         })?;
         let (last, seconds) = ended.ok_or_else(|| finished(py))?.or_raise(py)?;
         Ok((Records::of(last.into_iter().collect()), seconds))

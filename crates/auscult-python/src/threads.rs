@@ -39,13 +39,36 @@ pub(crate) fn compute_one<T: Send>(
     front_end: &FrontEndIdentity,
     work: impl FnOnce() -> T + Send,
 ) -> PyResult<T> {
+    if wants_one_thread(front_end) { Ok(py.detach(work)) } else { compute(py, work) }
+}
+
+/// As [`compute_one`], with what only one caller may use at a time.
+pub(crate) fn compute_alone<S: Send, T: Send>(
+    py: Python<'_>,
+    front_end: &FrontEndIdentity,
+    shared: &Mutex<S>,
+    work: impl FnOnce(&mut S) -> T + Send,
+) -> PyResult<T> {
+    let pool = if wants_one_thread(front_end) { None } else { Some(pool(py)?) };
+    Ok(py.detach(|| {
+        // Locked before the work is with the threads: one that waits for the others takes up other work meanwhile, and
+        // would wait for itself if that asked for the same lock.
+        let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let shared = &mut *shared;
+        match pool {
+            None => work(shared),
+            Some(pool) => pool.install(|| work(shared)),
+        }
+    }))
+}
+
+fn wants_one_thread(front_end: &FrontEndIdentity) -> bool {
     let wants_one =
         |front_end: &FrontEndIdentity| FrontEndSettings::NAMES.contains(&front_end.name.as_str());
-    let is_plain = match front_end.members() {
+    match front_end.members() {
         Some(members) => members.iter().all(wants_one),
         None => wants_one(front_end),
-    };
-    if is_plain { Ok(py.detach(work)) } else { compute(py, work) }
+    }
 }
 
 /// Zero is as many as the machine has cores, or `RAYON_NUM_THREADS`.
