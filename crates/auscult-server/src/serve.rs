@@ -131,6 +131,7 @@ async fn run(serve: Serve) -> Result<(), ServeError> {
     let cancel = watching.cancel.clone();
     let (handle, running) = begin(site, monitor, watching).await?;
     crate::upload::clear(&handle.settings().data);
+    store.forget_running()?;
     let app = App::new(Settings { monitor: handle, store, policy, logs, exporter, is_demo });
     let (stop, stopped) = watch::channel(false);
     let scheme = if tls.is_some() { "https" } else { "http" };

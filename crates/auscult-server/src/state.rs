@@ -302,7 +302,9 @@ impl From<AccessError> for Problem {
                 Self::conflict(error.to_string())
             }
             AccessError::Unknown { .. } => Self::not_found(error.to_string()),
-            AccessError::Name(_) => Self::invalid("name", error.to_string()),
+            AccessError::Name(_) | AccessError::Reserved(_) => {
+                Self::invalid("name", error.to_string())
+            }
             AccessError::PasswordLength => Self::invalid("password", error.to_string()),
             AccessError::NoScopes => Self::invalid("scopes", error.to_string()),
             _ => Self::internal("users and tokens cannot be read or written", &error),

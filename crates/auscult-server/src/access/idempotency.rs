@@ -35,6 +35,14 @@ const KEPT_SECONDS: f64 = 86_400.0;
 const RUNNING_SECONDS: f64 = 900.0;
 
 impl Store {
+    /// Forgets requests that were being answered when the service was killed, so that they can be sent again.
+    pub(crate) fn forget_running(&self) -> Result<(), AccessError> {
+        self.write(|connection| {
+            connection.execute("DELETE FROM answers WHERE status IS NULL", [])?;
+            Ok(())
+        })
+    }
+
     /// Takes a key for a request, or says what became of it.
     pub(crate) fn begin_answer(
         &self,
@@ -103,9 +111,12 @@ mod tests {
         assert_eq!(begin([1; 32]), Earlier::New);
         assert_eq!(begin([1; 32]), Earlier::Running);
         assert_eq!(begin([2; 32]), Earlier::Other);
+        store.forget_running().unwrap();
+        assert_eq!(begin([1; 32]), Earlier::New);
         let answer =
             StoredAnswer { status: 200, content_type: "x".to_owned(), body: b"y".to_vec() };
         store.end_answer("anna", "k", Some(&answer)).unwrap();
+        store.forget_running().unwrap();
         assert_eq!(begin([1; 32]), Earlier::Answered(answer));
         assert_eq!(store.begin_answer("bert", "k", [2; 32]).unwrap(), Earlier::New);
         store.end_answer("bert", "k", None).unwrap();

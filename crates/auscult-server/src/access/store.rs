@@ -54,6 +54,9 @@ pub enum AccessError {
     /// The name cannot be used.
     #[error("{0:?} is not a name: 1 to 64 letters, digits, - _ . and not a dot first")]
     Name(String),
+    /// The audit log uses the name for those who are not logged in.
+    #[error("the name {0:?} is reserved for those who are not logged in; choose another name")]
+    Reserved(String),
     /// The password cannot be used.
     #[error("a password has 10 to 1024 bytes")]
     PasswordLength,

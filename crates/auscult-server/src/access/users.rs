@@ -21,6 +21,9 @@ pub struct User {
     pub created: f64,
 }
 
+/// What the audit log calls those who are not logged in.
+const RESERVED: [&str; 2] = ["local", "nobody"];
+
 impl Store {
     /// Everybody, by name.
     ///
@@ -58,9 +61,12 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// If the name is taken or is none, or the password is too short.
+    /// If the name is taken, reserved or is none, or the password is too short.
     pub fn add_user(&self, name: &str, role: Role, password: &str) -> Result<(), AccessError> {
         check_name(name)?;
+        if RESERVED.contains(&name.to_ascii_lowercase().as_str()) {
+            return Err(AccessError::Reserved(name.to_owned()));
+        }
         let kept = passwords::hash(password)?;
         self.write(|connection| {
             let insert = "INSERT INTO users (name, role, password, created) VALUES (?1, ?2, ?3, ?4) \
@@ -88,21 +94,31 @@ impl Store {
         })
     }
 
-    /// Another role.
+    /// Another role, another password, or both at once; with another password all sessions of the user end.
     ///
     /// # Errors
     ///
-    /// If there is no such user, or no administrator would be left.
-    pub fn set_role(&self, name: &str, role: Role) -> Result<(), AccessError> {
+    /// If there is no such user, the password is too short, or no administrator would be left; then nothing changes.
+    pub fn change_user(
+        &self,
+        name: &str,
+        role: Option<Role>,
+        password: Option<&str>,
+    ) -> Result<(), AccessError> {
+        let kept = password.map(passwords::hash).transpose()?;
         self.write(|connection| {
-            if role != Role::Administrator {
+            if role.is_some_and(|role| role != Role::Administrator) {
                 check_last_administrator(connection, name)?;
             }
-            let update = "UPDATE users SET role = ?2 WHERE name = ?1";
-            match connection.execute(update, params![name, role.name()])? {
-                0 => Err(unknown(name)),
-                _ => Ok(()),
+            let update = "UPDATE users SET role = coalesce(?2, role), password = coalesce(?3, password) \
+                 WHERE name = ?1";
+            if connection.execute(update, params![name, role.map(Role::name), kept])? == 0 {
+                return Err(unknown(name));
             }
+            if kept.is_some() {
+                connection.execute("DELETE FROM sessions WHERE user = ?1", [name])?;
+            }
+            Ok(())
         })
     }
 
@@ -112,15 +128,7 @@ impl Store {
     ///
     /// If there is no such user, or the password is too short.
     pub fn set_password(&self, name: &str, password: &str) -> Result<(), AccessError> {
-        let kept = passwords::hash(password)?;
-        self.write(|connection| {
-            let update = "UPDATE users SET password = ?2 WHERE name = ?1";
-            if connection.execute(update, params![name, kept])? == 0 {
-                return Err(unknown(name));
-            }
-            connection.execute("DELETE FROM sessions WHERE user = ?1", [name])?;
-            Ok(())
-        })
+        self.change_user(name, None, Some(password))
     }
 
     /// What is kept of a user's password.
@@ -175,12 +183,21 @@ mod tests {
             store.add_user("../x", Role::Viewer, "0123456789"),
             Err(AccessError::Name(_))
         ));
+        for name in ["local", "Nobody"] {
+            let refused = store.add_user(name, Role::Viewer, "0123456789");
+            assert!(matches!(refused, Err(AccessError::Reserved(_))), "{name}");
+        }
         assert!(matches!(store.remove_user("anna"), Err(AccessError::LastAdministrator(_))));
         assert!(matches!(
-            store.set_role("anna", Role::Viewer),
+            store.change_user("anna", Some(Role::Viewer), Some("9876543210")),
             Err(AccessError::LastAdministrator(_))
         ));
-        store.set_role("bert", Role::Administrator).unwrap();
+        let kept = store.kept_password("anna").unwrap();
+        assert!(passwords::verify(kept.as_deref(), "0123456789"), "all of it was refused");
+        let refused = store.change_user("bert", Some(Role::Administrator), Some("short"));
+        assert!(matches!(refused, Err(AccessError::PasswordLength)));
+        assert_eq!(store.users().unwrap()[1].role, Role::Viewer, "all of it was refused");
+        store.change_user("bert", Some(Role::Administrator), None).unwrap();
         store.remove_user("anna").unwrap();
         assert!(matches!(store.remove_user("anna"), Err(AccessError::Unknown { .. })));
         assert_eq!(store.users().unwrap().len(), 1);

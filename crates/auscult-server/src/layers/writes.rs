@@ -29,7 +29,12 @@ pub(super) async fn record(State(app): State<App>, request: Request, next: Next)
     let Some(path) = path.filter(|_| is_unsafe(request.method()) && !is_sound) else {
         return next.run(request).await;
     };
-    write(&app, &path, request, next).await.unwrap_or_else(IntoResponse::into_response)
+    // A client that leaves early must neither stop a write halfway nor keep it out of the log.
+    let done = tokio::spawn(async move { write(&app, &path, request, next).await }).await;
+    match done {
+        Ok(response) => response.unwrap_or_else(IntoResponse::into_response),
+        Err(error) => Problem::internal("the service has failed", &error).into_response(),
+    }
 }
 
 async fn write(app: &App, path: &str, request: Request, next: Next) -> Result<Response> {

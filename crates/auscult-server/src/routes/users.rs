@@ -89,13 +89,7 @@ async fn change_user(
     Json(change): Json<UserChange>,
 ) -> Result<StatusCode> {
     app.change_people(move |store| {
-        if let Some(role) = change.role {
-            store.set_role(&name, role)?;
-        }
-        match change.password {
-            Some(password) => store.set_password(&name, &password),
-            None => Ok(()),
-        }
+        store.change_user(&name, change.role, change.password.as_deref())
     })
     .await?;
     Ok(StatusCode::NO_CONTENT)

@@ -143,6 +143,11 @@ async fn nonsense_in_bodies_is_named() {
             json!({"name": "a/b", "role": "administrator", "password": "0123456789"}),
             422,
         ),
+        (
+            "/api/v1/users",
+            json!({"name": "local", "role": "administrator", "password": "0123456789"}),
+            422,
+        ),
         ("/api/v1/users", json!({"name": "a", "role": "administrator", "password": "short"}), 422),
         ("/api/v1/tokens", json!({"name": "a", "scopes": []}), 422),
         ("/api/v1/tokens", json!({"name": "a", "scopes": ["read"], "expires_days": 0}), 422),

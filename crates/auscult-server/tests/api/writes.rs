@@ -1,4 +1,6 @@
-use axum::http::Method;
+use std::task::{Context, Waker};
+
+use axum::{body::Body, http::Method};
 use serde_json::json;
 
 use crate::support::{PASSWORD, Service};
@@ -27,6 +29,30 @@ async fn the_same_key_gives_the_same_answer() {
     assert_eq!(again.headers["idempotent-replayed"], "true");
     let long = "k".repeat(201);
     local.with("idempotency-key", &long).post(path, &json!({})).await.is_problem(422);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_client_that_leaves_early_finds_its_write_done_and_written_down() {
+    let service = Service::start().await;
+    let path = "/api/v1/machines/pump-7/shelve";
+    let body = json!({"minutes": 30, "reason": "left early"});
+    let local = service.client().with("content-type", "application/json");
+    let keyed = local.with("idempotency-key", "k-1");
+    let request = keyed.request(Method::POST, path, Body::from(body.to_string()));
+    // It has begun, and nobody waits for its answer.
+    let mut answer = Box::pin(keyed.open(request));
+    assert!(futures_util::FutureExt::now_or_never(&mut answer).is_none());
+    drop(answer);
+    let is_written = |log: &serde_json::Value| log.to_string().contains("left early");
+    service.wait(&local, "/api/v1/audit", is_written).await;
+    let again = keyed.post(path, &body).await;
+    assert_eq!(
+        (again.status, again.headers["idempotent-replayed"].as_bytes()),
+        (200, &b"true"[..])
+    );
+    let events = local.get("/api/v1/events?kind=command").await.json();
+    assert_eq!(events["items"].as_array().unwrap().len(), 1, "it was done once");
     service.stop().await;
 }
 
