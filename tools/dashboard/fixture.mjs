@@ -491,12 +491,13 @@ function answer(method, url, body) {
       return { ...body, secret: "au_5f0c3d2e9a71" };
     case "GET audit":
       return list([
-        { time: hours(1), who: "ada", action: "added the user grace" },
+        { time: hours(1), who: "ada", action: "POST /api/v1/users", detail: '{"name":"grace"}', status: 201 },
         {
           time: hours(3),
           who: "grace",
-          action: "acknowledged",
-          subject: "pump-7",
+          action: "POST /api/v1/machines/pump-7/acknowledge",
+          detail: "{}",
+          status: 200,
         },
       ]);
     case "GET system":

@@ -102,6 +102,8 @@ async function look(opened, address) {
       await opened.emulateMedia({ colorScheme, reducedMotion: "reduce" });
       await settled(opened);
       const where = `${address} ${colorScheme} ${viewport.width}`;
+      const raw = /\d{4}-\d\d-\d\dT\d\d.*/.exec(await opened.locator("main").innerText());
+      assert.ok(raw === null || address === "/system", `${where} has a time for programs: ${raw}`);
       await fits(opened, where);
       await accessible(opened, where);
       await shoot(opened, `${nameOf(address)}-${colorScheme}-${viewport.width}`);

@@ -100,7 +100,9 @@ describe("users", () => {
       401,
     );
     await page.reload();
-    await page.getByRole("region", { name: "Who changed what" }).getByRole("cell", { name: /grace/ }).first().waitFor();
+    const audit = page.getByRole("region", { name: "Who changed what" });
+    await audit.getByRole("cell", { name: /grace/ }).first().waitFor();
+    await audit.getByRole("row", { name: /session.*refused \(401\)/ }).waitFor();
     await accessible(page, "settings with users");
     await shoot(page, "settings-users-light");
     await context.close();

@@ -241,6 +241,8 @@ export interface AuditLine {
   who: string;
   action: string;
   detail: string;
+  /** Of the answer. */
+  status: number;
 }
 export interface System {
   version: string;

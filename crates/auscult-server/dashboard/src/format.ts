@@ -102,9 +102,11 @@ export function bytes(value: number | null): string {
   return `${number(size, unit === 0 || size >= 100 ? 0 : 1)} ${units[unit]}`;
 }
 
-/** A sentence: upper case at its beginning, a full stop at its end. */
+const MOMENTS = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g;
+
+/** A sentence: upper case at its beginning, a full stop at its end, and times as they are written elsewhere. */
 export function sentence(text: string): string {
-  const trimmed = text.trim();
+  const trimmed = text.trim().replace(MOMENTS, when);
   if (trimmed === "") return "";
   return trimmed[0]!.toUpperCase() + trimmed.slice(1) + (/[.!?…]$/.test(trimmed) ? "" : ".");
 }

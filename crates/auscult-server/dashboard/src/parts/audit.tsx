@@ -14,7 +14,7 @@ export function Audit() {
         (value.items.length === 0 ? (
           <p class="empty-line">{t.settings.noAudit}</p>
         ) : (
-          <Table columns={[columns.time, columns.who, columns.what]}>
+          <Table columns={[columns.time, columns.who, columns.what, columns.answer]}>
             {value.items.map((line, index) => (
               <tr key={index}>
                 <td>
@@ -22,6 +22,7 @@ export function Audit() {
                 </td>
                 <td>{line.who}</td>
                 <td>{[line.action, line.detail].filter(Boolean).join(" · ")}</td>
+                <td>{line.status < 400 ? t.settings.done : t.settings.refused(line.status)}</td>
               </tr>
             ))}
           </Table>

@@ -5,6 +5,8 @@ import { exactly, score, when } from "../format";
 import { t } from "../texts";
 import { Table } from "./basics";
 
+const words = (verdict: string) => verdict.replace("-", " ");
+
 export function ClipTable({
   clips,
   shown,
@@ -36,7 +38,7 @@ export function ClipTable({
               </button>
             </td>
             <td class={`verdict-${clip.verdict}`}>
-              {own.includes(clip.step) ? <strong>{clip.verdict}</strong> : clip.verdict}
+              {own.includes(clip.step) ? <strong>{words(clip.verdict)}</strong> : words(clip.verdict)}
             </td>
             <td>{score(clip.score)}</td>
             <td>{clip.has_sound ? t.event.kept : "–"}</td>

@@ -81,7 +81,7 @@ export function Tokens() {
         </fieldset>
         <label>
           {t.settings.expires}
-          <input name="days" type="number" min={1} max={3650} />
+          <input name="days" type="number" min={1} max={3650} placeholder={t.settings.noLimit} />
         </label>
         <button type="submit" class="primary" disabled={busy} aria-label={t.settings.addToken}>
           {t.settings.add}
