@@ -159,6 +159,13 @@ def number(given: Any, what: str) -> float:
     return float(given)
 
 
+def name(given: Any, what: str) -> str:
+    """A name of something that is known here."""
+    if not isinstance(given, str):
+        raise InputError(f"{what} must be a name, got {given!r}")
+    return given
+
+
 def sample_rate(given: Any) -> int:
     """A sample rate in Hz."""
     return whole_number(given, "sample rate", least=1, most=10_000_000)

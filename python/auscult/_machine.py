@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterable, Sequence
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from ._control import ProgressOption, Sink
 from ._facts import Facts
 from ._live import Live
 from ._own import Embedding, Function, chained, function_of
-from ._recordings import holds_paths, optional, optional_number, overrides, text, texts
+from ._recordings import holds_paths, optional, optional_number, optional_path, overrides, path_of, text, texts
 from ._recordings import sources as sources_of
 from ._scores import BandReason, Explanation, Scores, counted
 from ._tuned import TunedSettings
@@ -180,7 +180,7 @@ combine_members
                 combine_members=combine_members,
             ),
             "settings": settings,
-            "encoder_file": None if encoder_file is None else fspath(encoder_file),
+            "encoder_file": optional_path(encoder_file, "encoder_file"),
             "clip_seconds": optional_number(clip_seconds, "clip_seconds"),
             "clip_rate": None if is_native else optional(clip_rate, "clip rate"),
             "native_rate": is_native,
@@ -220,9 +220,9 @@ combine_members
         """
         if isinstance(front_end, str):
             raise InputError(f"front_end is the function of a machine that was learnt with one, got {front_end!r}")
-        function, file = function_of(front_end), None if encoder_file is None else fspath(encoder_file)
+        function, file = function_of(front_end), optional_path(encoder_file, "encoder_file")
         with chained(function):
-            native = _native.Machine.open(fspath(path), file, function)
+            native = _native.Machine.open(path_of(path, "the model file"), file, function)
         if function is not None and native.front_end_name != "python":
             raise InputError(f"{path} was not made with a function, but with {native.front_end_name}; leave front_end out")
         return cls(native, function)
@@ -241,7 +241,7 @@ combine_members
         ...     auscult.Machine.open(file).hash == machine.hash
         True
         """
-        self._native.save(fspath(path))
+        self._native.save(path_of(path, "the model file"))
 
     def score(
         self,
@@ -377,10 +377,10 @@ combine_members
         >>> machine.forget(visits="0").reference_count
         20
         """
-        named = [visits] if isinstance(visits, str) else [str(visit) for visit in visits]
-        files = [sources] if isinstance(sources, str) else [fspath(source) for source in sources]
+        if isinstance(indices, str) or not isinstance(indices, Iterable):
+            raise InputError(f"indices must be several whole numbers, such as [0], got {indices!r}")
         at = [_arrays.whole_number(index, "an index") for index in indices]
-        return self._other(self._native.forget(named, files, at))
+        return self._other(self._native.forget(texts(visits, "visits"), texts(sources, "sources"), at))
 
     def coreset(self, most: int) -> Self:
         """This machine with at most ``most`` references, chosen to cover all of them.
@@ -476,8 +476,8 @@ combine_members
             "hop_seconds": optional_number(hop_seconds, "hop_seconds"),
             "first_clips": bool(first_clips),
             "label_folders": text(label_folders),
-            "presets": texts(presets),
-            "encoders": texts(encoders),
+            "presets": texts(presets, "presets"),
+            "encoders": texts(encoders, "encoders"),
             "max_clips": optional(max_clips, "max clips"),
             "seed": optional(seed, "seed"),
             "most_settings": optional(most_settings, "most settings", least=1),
@@ -513,7 +513,7 @@ combine_members
         ...     "Pump 3" in page.read_text()
         True
         """
-        target = Path(path)
+        target = Path(path_of(path, "the page"))
         records = _native.Records()
         if recordings is not None:
             scores = recordings
@@ -527,7 +527,7 @@ combine_members
             raise TargetError(f"{target} is a folder; name a file in it, such as {target / 'page.html'}")
         if target.exists() and not target.read_bytes()[:200].lstrip().lower().startswith((b"<!doctype html", b"<html")):
             raise TargetError(f"{target} exists and is not a page; give another file, or remove it first")
-        self._native.write_page(str(target), title or target.stem, records)
+        self._native.write_page(str(target), text(title) or target.stem, records)
         return target
 
     def live(self, sample_rate: int | None = None) -> Live:

@@ -65,7 +65,7 @@ def sources(
         "sounds": sounds,
         "visits": _arrays.texts(visits, count, "visits"),
         "domains": _arrays.texts(domains, count, "domains"),
-        "samples_csv": samples_csv,
+        "samples_csv": text(samples_csv),
     }
 
 
@@ -78,6 +78,18 @@ def text(value: Any) -> str | None:
     return None if value is None else str(value)
 
 
+def path_of(given: Any, what: str) -> str:
+    """A path as text."""
+    if not is_path(given):
+        raise InputError(f"{what} must be a str or a Path, got {given!r}")
+    found: str = fspath(given)
+    return found
+
+
+def optional_path(given: Any, what: str) -> str | None:
+    return None if given is None else path_of(given, what)
+
+
 def optional(value: Any, what: str, *, least: int = 0) -> int | None:
     return None if value is None else _arrays.whole_number(value, what, least=least)
 
@@ -86,9 +98,13 @@ def optional_number(value: Any, what: str) -> float | None:
     return None if value is None else _arrays.number(value, what)
 
 
-def texts(given: Iterable[str] | str) -> list[str]:
-    """A list of texts; a single one is a list of one."""
-    return [given] if isinstance(given, str) else [str(one) for one in given]
+def texts(given: Any, what: str) -> list[str]:
+    """A list of texts or paths; a single one is a list of one."""
+    if is_path(given):
+        return [fspath(given)]
+    if isinstance(given, bytes) or not isinstance(given, Iterable):
+        raise InputError(f"{what} must be a text or several, got {given!r}")
+    return [fspath(one) if is_path(one) else str(one) for one in given]
 
 
 def overrides(**given: Any) -> str:

@@ -19,7 +19,7 @@ from ._arrays import ArrayLike
 from ._control import ProgressOption, Sink
 from ._extras import needed
 from ._own import Embedding, Function
-from ._recordings import optional_number
+from ._recordings import optional_number, optional_path, path_of
 from .datasets import _options
 from .errors import FrontEndError, InputError
 
@@ -161,7 +161,7 @@ class Results:
 
     def submission(self, folder: str | PathLike[str], system: str, *, threshold: str = "gamma") -> list[Path]:
         """Writes the files that the evaluators of DCASE take, of one system; ``threshold`` is ``gamma`` or ``quantile``."""
-        return [Path(path) for path in self._native.submission(fspath(folder), system, threshold)]
+        return [Path(path) for path in self._native.submission(path_of(folder, "folder"), str(system), str(threshold))]
 
     def __reduce__(self) -> tuple[Any, ...]:
         native = self._native
@@ -246,16 +246,16 @@ def run(
     width = None if band_width is None else _arrays.whole_number(band_width, "band width", least=1)
     data = _options(dataset, root, truth, machines, sets)
     seconds = optional_number(clip_seconds, "clip_seconds")
-    length = _native.protocol_length(fspath(protocol), seconds)
+    length = _native.protocol_length(path_of(protocol, "protocol"), seconds)
     given = [_own(name, embedding, width, length) for name, embedding in own.items()]
     added = _systems(given, width) if systems is None else [dict(system) for system in systems]
     options = {
         "protocol": fspath(protocol),
         "systems": json.dumps(added),
-        "only_own": only_own,
+        "only_own": bool(only_own),
         "clip_seconds": seconds,
-        "out": None if out is None else fspath(out),
-        "cache": None if cache is None else fspath(cache),
+        "out": optional_path(out, "out"),
+        "cache": optional_path(cache, "cache"),
         "samples": _arrays.whole_number(samples, "samples"),
         "command": f"auscult.bench.run({fspath(protocol)!r})",
         "machine": f"{os.cpu_count()} x {platform.processor() or platform.machine()}",

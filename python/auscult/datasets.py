@@ -6,25 +6,20 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from os import PathLike, fspath
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _native
 from ._control import logger
 from ._extras import needed
+from ._recordings import path_of, text, texts
 from .errors import AuscultError
 
 if TYPE_CHECKING:
     import pandas
 
 __all__ = ["load", "synthesize"]
-
-
-def _listed(given: str | PathLike[str] | Sequence[str | PathLike[str]] | None) -> list[str]:
-    if given is None:
-        return []
-    return [fspath(given)] if isinstance(given, (str, PathLike)) else [fspath(one) for one in given]
 
 
 def _options(
@@ -35,11 +30,11 @@ def _options(
     sets: str | Sequence[str] | None,
 ) -> dict[str, Any]:
     return {
-        "dataset": dataset,
-        "roots": _listed(root),
-        "truth": _listed(truth),
-        "machines": _listed(machines),
-        "sets": _listed(sets),
+        "dataset": text(dataset),
+        "roots": texts(root, "root"),
+        "truth": texts(() if truth is None else truth, "truth"),
+        "machines": texts(() if machines is None else machines, "machines"),
+        "sets": texts(() if sets is None else sets, "sets"),
     }
 
 
@@ -103,9 +98,9 @@ def synthesize(
     ...     len(list((root / "pump" / "normal").rglob("*.wav")))
     4
     """
-    command = [sys.executable, "-m", "auscult", "synth", "--out", fspath(folder), "--layout", layout]
-    command += [part for machine in _listed(machines) for part in ("--machine", machine)]
-    command += [part for fault in _listed(faults) for part in ("--fault", fault)]
+    command = [sys.executable, "-m", "auscult", "synth", "--out", path_of(folder, "folder"), "--layout", str(layout)]
+    command += [part for machine in texts(machines, "machines") for part in ("--machine", machine)]
+    command += [part for fault in texts(faults, "faults") for part in ("--fault", fault)]
     command += ["--train", *map(str, train), "--test", *map(str, test), "--visits", str(visits)]
     command += ["--severity", str(severity), "--snr-db", str(snr_db), "--seconds", str(seconds), "--seed", str(seed)]
     # The program watches for Ctrl-C in its own way, so it is a process of its own.

@@ -9,7 +9,7 @@ torch and other packages are taken without a copy, by DLPack or ``__array__``.
 from __future__ import annotations
 
 from functools import lru_cache
-from os import PathLike, fspath
+from os import PathLike
 from typing import Any, TypeAlias, overload
 
 import numpy as np
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from . import _arrays, _native
 from ._arrays import ArrayLike, Floats
+from ._recordings import optional_path
 from .errors import InputError
 
 __all__ = ["edges", "encode", "hertz", "log_mel", "lpc_spectrum", "mfcc", "modulation", "vectors"]
@@ -25,8 +26,16 @@ __all__ = ["edges", "encode", "hertz", "log_mel", "lpc_spectrum", "mfcc", "modul
 Clips: TypeAlias = "list[NDArray[Any]] | tuple[NDArray[Any], ...]"
 
 
-@lru_cache(maxsize=32)
 def _front_end(
+    name: str, sample_rate: int, samples: int, convention: str | None = None, **settings: Any
+) -> _native.FrontEnd:
+    if convention is not None:
+        _arrays.name(convention, "convention")
+    return _made(_arrays.name(name, "front end"), sample_rate, samples, convention, **settings)
+
+
+@lru_cache(maxsize=32)
+def _made(
     name: str,
     sample_rate: int,
     samples: int,
@@ -43,9 +52,6 @@ def _front_end(
 
 def _maps(x: ArrayLike, sample_rate: int, out: Floats | None, name: str, **settings: Any) -> Any:
     rate = _arrays.sample_rate(sample_rate)
-    convention = settings.get("convention")
-    if convention is not None and type(convention) is not str:
-        raise InputError(f"convention must be a name, got {convention!r}")
     if _arrays.is_list_of_clips(x):
         clips, _ = _arrays.clips(x)
         plans = [_front_end(name, rate, len(clip), **settings) for clip in clips]
@@ -238,7 +244,7 @@ def encode(
     (6, 768)
     """
     layers = None if layer is None else (_arrays.whole_number(layer, "layer", least=1),)
-    return _maps(x, sr, out, encoder, layers=layers, encoder_file=None if file is None else fspath(file))
+    return _maps(x, sr, out, encoder, layers=layers, encoder_file=optional_path(file, "file"))
 
 
 def vectors(x: ArrayLike, sr: int, front_end: str = "log-mel", convention: str | None = None) -> dict[str, Floats]:
@@ -261,6 +267,13 @@ def vectors(x: ArrayLike, sr: int, front_end: str = "log-mel", convention: str |
     return dict(zip(plan.views, plan.vectors(clips)))
 
 
+def _length(seconds: float, rate: int) -> int:
+    length = round(_arrays.number(seconds, "seconds") * rate)
+    if not 0 < length <= 600 * rate:
+        raise InputError(f"seconds must be above 0 and at most 600, got {seconds!r}")
+    return length
+
+
 def edges(sr: int, convention: str = "s15", seconds: float = 10.0) -> NDArray[np.float64]:
     """The frequencies at which each bin of :func:`log_mel` begins and ends, bins x 2.
 
@@ -269,7 +282,7 @@ def edges(sr: int, convention: str = "s15", seconds: float = 10.0) -> NDArray[np
     (128, 2)
     """
     rate = _arrays.sample_rate(sr)
-    plan = _front_end("log-mel", rate, round(_arrays.number(seconds, "seconds") * rate), convention)
+    plan = _front_end("log-mel", rate, _length(seconds, rate), convention)
     return np.array([plan.hertz(at, at + 1) for at in range(plan.axis_len)])
 
 
@@ -283,6 +296,6 @@ def hertz(
     [0.0, 8000.0]
     """
     rate = _arrays.sample_rate(sr)
-    plan = _front_end(front_end, rate, round(_arrays.number(seconds, "seconds") * rate), convention)
+    plan = _front_end(front_end, rate, _length(seconds, rate), convention)
     found = plan.hertz(_arrays.whole_number(start, "start"), _arrays.whole_number(end, "end"))
     return None if found is None else np.array(found)

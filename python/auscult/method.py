@@ -67,7 +67,7 @@ def cosine_distances(rows: ArrayLike, others: ArrayLike | None = None, *, metric
     """
     left = _arrays.matrix(rows, "rows")
     right = left if others is None else _arrays.matrix(others, "others")
-    return _native.pairwise_distances(left, right, metric)
+    return _native.pairwise_distances(left, right, _arrays.name(metric, "metric"))
 
 
 def local_scales(distances: ArrayLike, neighbours: int = 1) -> Doubles:
@@ -80,7 +80,10 @@ def local_scales(distances: ArrayLike, neighbours: int = 1) -> Doubles:
     >>> auscult.local_scales(np.array([[0, 1, 4], [1, 0, 2], [4, 2, 0]])).tolist()
     [1.0, 1.0, 2.0]
     """
-    square = np.array(_arrays.as_array(distances, "distances"), dtype=np.float64)
+    given = _arrays.as_array(distances, "distances")
+    if given.dtype.kind not in "fiub":
+        raise InputError(f"distances has dtype {given.dtype}; values are real numbers")
+    square = np.array(given, dtype=np.float64)
     if square.ndim != 2 or square.shape[0] != square.shape[1] or square.size == 0:
         raise InputError(f"distances must be a square matrix of references to each other, got shape {square.shape}")
     count = min(_arrays.whole_number(neighbours, "neighbours", least=1), len(square) - 1)

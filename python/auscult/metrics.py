@@ -71,9 +71,10 @@ def pauc(y: ArrayLike, s: ArrayLike, *, max_fpr: float = 0.1) -> float:
     >>> auscult.metrics.pauc([0, 0, 1, 1], [1.0, 2.0, 3.0, 4.0])
     1.0
     """
-    if not 0 < max_fpr <= 1:
-        raise InputError(f"max_fpr must be above 0 and at most 1, got {max_fpr}")
-    found = _native.partial_auc(*_sides(y, s), float(max_fpr))
+    share = _arrays.number(max_fpr, "max_fpr")
+    if not 0 < share <= 1:
+        raise InputError(f"max_fpr must be above 0 and at most 1, got {share}")
+    found = _native.partial_auc(*_sides(y, s), share)
     assert found is not None
     return found
 
@@ -107,8 +108,9 @@ def report(
         (machines[at] or "", sections[at] or "", bool(labels[at]), domains[at], float(scores[at])) for at in range(count)
     ]
     draws = _arrays.whole_number(samples, "samples")
+    limit = None if threshold is None else _arrays.number(threshold, "threshold")
     found: dict[str, Any] = json.loads(
-        _native.metrics_report(rows, draws, _arrays.whole_number(seed, "seed"), threshold)
+        _native.metrics_report(rows, draws, _arrays.whole_number(seed, "seed"), limit)
     )
     return found
 

@@ -69,10 +69,11 @@ def _marked(
 ) -> list[tuple[float, float]]:
     if bands is None:
         return []
-    if isinstance(bands, int):
+    if not isinstance(bands, Iterable):
         from .method import bands as layout
 
-        return [(float(start), float(end)) for start, end in layout(bins, bands)]
+        width = _arrays.whole_number(bands, "band width")
+        return [(float(start), float(end)) for start, end in layout(bins, width)]
     middle = limits.mean(axis=1)
     places = np.arange(bins) + 0.5
     return [(float(np.interp(low, middle, places)), float(np.interp(high, middle, places))) for low, high in bands]

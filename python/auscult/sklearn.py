@@ -321,7 +321,7 @@ class BeamDetector(_Detector):
         found = dict(zip(plan.views, plan.vectors(sized)))
         if self.views == "both":
             return list(found.values())
-        if self.views not in found:
+        if not isinstance(self.views, str) or self.views not in found:
             raise InputError(f"views must be both, {' or '.join(found)} for {self.front_end}; got {self.views!r}")
         return [found[self.views]]
 

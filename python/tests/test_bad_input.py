@@ -289,6 +289,38 @@ def a_single_text_is_a_list_of_one(clips, noise, tmp_path):
         noise.explain(clips[0], sample_rate=RATE, start_seconds="a")
 
 
+@pytest.mark.parametrize(
+    ("work", "said"),
+    [
+        (lambda noise, clip: noise.score("gone.csv", samples_csv=3), "COLUMN@HZ"),
+        (lambda noise, clip: noise.forget(visits=3), "visits must be a text or several, got 3"),
+        (lambda noise, clip: noise.forget(indices=3), "indices must be several whole numbers, such as .*, got 3"),
+        (lambda noise, clip: noise.save(3), "the model file must be a str or a Path, got 3"),
+        (lambda noise, clip: noise.report(None), "the page must be a str or a Path, got None"),
+        (lambda noise, clip: auscult.Machine.open(b"x"), "the model file must be a str or a Path, got b'x'"),
+        (lambda noise, clip: auscult.Machine.learn(clip, sample_rate=RATE, encoder_file=3), "encoder_file must be a str"),
+        (lambda noise, clip: auscult.Machine.tune(clip, sample_rate=RATE, presets=3), "presets must be a text or several"),
+        (lambda noise, clip: auscult.features.vectors(clip, RATE, ["mfcc"]), "front end must be a name, got .'mfcc'."),
+        (lambda noise, clip: auscult.features.encode(clip, 3), "front end must be a name, got 3"),
+        (lambda noise, clip: auscult.features.edges(RATE, 3), "convention must be a name, got 3"),
+        (lambda noise, clip: auscult.features.hertz(RATE, 0, 2, seconds=-1), "seconds must be above 0 .* got -1"),
+        (lambda noise, clip: auscult.features.edges(RATE, seconds=2**64), "seconds must be above 0 and at most 600"),
+        (lambda noise, clip: auscult.cosine_distances([[1.0]], metric=3), "metric must be a name, got 3"),
+        (lambda noise, clip: auscult.local_scales("x"), "distances has dtype <U1"),
+        (lambda noise, clip: auscult.metrics.pauc([0, 1], [1.0, 2.0], max_fpr="x"), "max_fpr must be a finite number"),
+        (lambda noise, clip: auscult.metrics.report([0, 1], [1.0, 2.0], threshold="x"), "threshold must be a finite number"),
+        (lambda noise, clip: auscult.datasets.load(3, "/gone"), '"?3"?'),
+        (lambda noise, clip: auscult.datasets.load("dcase2023", 3), "root must be a text or several, got 3"),
+        (lambda noise, clip: auscult.bench.run(3, "/gone"), "protocol must be a str or a Path, got 3"),
+        (lambda noise, clip: auscult.plot.spectrogram(clip, RATE, bands=1.5), "band width must be a whole number, got 1.5"),
+        (lambda noise, clip: auscult.sklearn.BeamDetector(views=["mean"]).fit([clip, clip]), "views must be both"),
+    ],
+)
+def values_of_other_kinds_are_refused_in_words(noise, clips, work, said):
+    with pytest.raises(auscult.AuscultError, match=said):
+        work(noise, clips[0])
+
+
 def a_missing_package_is_named_with_its_extra(monkeypatch, noise, clips):
     import sys
 
