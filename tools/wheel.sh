@@ -25,7 +25,10 @@ rm -f "$target"/wheels/auscult-*.whl "$target"/wheels/auscult-*.tar.gz
 # The linker of Rust on this system, LLVM's, keeps functions of equal code once.
 linked=()
 [ "$(uname -sm)" != "Linux x86_64" ] || linked=(-- -C link-arg=-Wl,--icf=all)
-"$tools/bin/maturin" build --out "$target/wheels" --compression-level 9 "$@" "${linked[@]}"
+# What is not published may be large, and is made sooner.
+level=9
+[[ " $* " != *" --profile "* ]] || level=1
+"$tools/bin/maturin" build --out "$target/wheels" --compression-level "$level" "$@" "${linked[@]}"
 if [ "$with_sources" = yes ]; then
     "$tools/bin/maturin" sdist --out "$target/wheels"
 fi
