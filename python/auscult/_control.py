@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeAlias
 
-from .errors import AuscultWarning
+from .errors import AuscultWarning, InputError
 
 logger = logging.getLogger("auscult")
 logger.addHandler(logging.NullHandler())
@@ -45,6 +45,8 @@ class Sink:
             self._tell = self._bar
         elif callable(progress):
             self._tell = progress
+        elif progress not in (None, False):
+            raise InputError(f"progress must be a function, True or None, got {progress!r}")
         self._stacklevel = stacklevel
         self._state = Progress("", 0, 0)
         self.problems: list[str] = []

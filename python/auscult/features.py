@@ -94,6 +94,8 @@ def _into(out: Floats, plans: list[_native.FrontEnd], clips: Floats | list[Float
         wanted, fits = f"{len(clips)} x frames x {plan.axis_len}", buffer.ndim == 3 and len(buffer) == len(clips)
     if not fits or buffer.shape[-1] != plan.axis_len or not buffer.size:
         raise InputError(f"out must have shape {wanted}, got {buffer.shape}")
+    if any(np.may_share_memory(buffer, clip) for clip in ([clips] if isinstance(clips, np.ndarray) else clips)):
+        raise InputError("out must not share its memory with x")
     plan.frames_into_buffer(clips, buffer.reshape(-1))
     return out
 

@@ -289,10 +289,20 @@ def a_single_text_is_a_list_of_one(clips, noise, tmp_path):
         noise.explain(clips[0], sample_rate=RATE, start_seconds="a")
 
 
+def a_buffer_in_the_sound_itself_is_refused():
+    x = np.random.default_rng(0).normal(0, 0.1, (2, RATE)).astype(np.float32)
+    frames = x.reshape(-1)[: 30 * 128].reshape(30, 128)
+    both = x.reshape(-1)[: 2 * 30 * 128].reshape(2, 30, 128)
+    for given, out in [(x[0], frames), ([x[0]], frames[None]), (x, both)]:
+        with pytest.raises(auscult.InputError, match="share its memory"):
+            auscult.features.log_mel(given, RATE, out=out)
+
+
 @pytest.mark.parametrize(
     ("work", "said"),
     [
         (lambda noise, clip: noise.score("gone.csv", samples_csv=3), "COLUMN@HZ"),
+        (lambda noise, clip: noise.score([clip], sample_rate=RATE, progress=3), "progress must be a function, .* got 3"),
         (lambda noise, clip: noise.forget(visits=3), "visits must be a text or several, got 3"),
         (lambda noise, clip: noise.forget(indices=3), "indices must be several whole numbers, such as .*, got 3"),
         (lambda noise, clip: noise.save(3), "the model file must be a str or a Path, got 3"),
