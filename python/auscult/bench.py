@@ -243,6 +243,8 @@ def run(
         if "own" in own:
             raise InputError("front_end is called own, and so is one of front_ends; give that another name")
         own["own"] = front_end
+    if only_own and not own and not systems:
+        raise InputError("only_own leaves nothing to run; give front_end, front_ends or systems")
     width = None if band_width is None else _arrays.whole_number(band_width, "band width", least=1)
     data = _options(dataset, root, truth, machines, sets)
     seconds = optional_number(clip_seconds, "clip_seconds")

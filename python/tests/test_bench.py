@@ -139,6 +139,8 @@ def what_is_no_front_end_is_refused_in_words(root, tmp_path):
             auscult.bench.run("baselines", root, front_end=given, **OPTIONS)
     with pytest.raises(auscult.InputError, match="front_ends are names with front ends"):
         auscult.bench.run("baselines", root, front_ends=[np.ones(4)], **OPTIONS)
+    with pytest.raises(auscult.InputError, match="only_own leaves nothing to run"):
+        auscult.bench.run("baselines", root, only_own=True, **OPTIONS)
 
 
 def results_are_pickled_without_submissions(root, tmp_path):
