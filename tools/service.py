@@ -27,6 +27,7 @@ PROGRAM = sys.argv[1]
 PARTS = sys.argv[2:]
 ROOT = Path(__file__).resolve().parent.parent
 PASSWORD = "correct horse"
+LEARN = 'learn = { visits = 2, clips = 6, visit = "button", start = "on-command" }\n'
 
 
 def free_port():
@@ -127,14 +128,32 @@ def write_site(folder, more=""):
     return site
 
 
-def write_clip(path, seconds=2.0, rate=16_000):
+def write_clip(path, seconds=2.0, rate=16_000, seed=1):
     with wave.open(str(path), "wb") as sound:
         sound.setparams((1, 2, rate, 0, "NONE", ""))
-        state, frames = 1, bytearray()
+        state, frames = seed, bytearray()
         for _ in range(int(seconds * rate)):
             state = (1_103_515_245 * state + 12_345) % 2**31
             frames += struct.pack("<h", (state >> 16) % 4_000 - 2_000)
         sound.writeframes(bytes(frames))
+
+
+def learn_pushed(service, folder, name):
+    """Has a machine learnt from two visits of pushed sound, and one clip judged; gives the id of an event."""
+    def push(sequence):
+        write_clip(folder / "clip.wav", 13.0, seed=sequence)
+        sound = (folder / "clip.wav").read_bytes()
+        headers = {"Content-Type": "audio/wav", "X-Auscult-Sequence": str(sequence)}
+        before = service.get(f"/api/v1/machines/{name}")["clips"]
+        check(service.status(f"/api/v1/sources/{name}/audio", data=sound, method="POST", headers=headers) == 202, "not taken")
+        wait(60, lambda: service.get(f"/api/v1/machines/{name}")["clips"] >= before + 12, "the clips were not heard")
+
+    for visit in (1, 2):
+        push(visit)
+        service.post(f"/api/v1/machines/{name}/learn", {"now": visit == 2})
+    wait(60, lambda: service.get(f"/api/v1/machines/{name}")["model"], f"{name} has no model")
+    push(3)
+    return service.get("/api/v1/events")["items"][0]["id"]
 
 
 def guarded(folder):
@@ -212,13 +231,12 @@ def examples(folder):
     text = (ROOT / "docs" / "service.md").read_text()
     blocks = re.findall(r"^```(bash|python)\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     check(len(blocks) >= 7, f"{len(blocks)} examples")
-    write_clip(folder / "clip.wav")
-    with Service(folder / "data", "--demo") as service:
-        added = {"name": "pushed-1", "source": {"kind": "push"}, "clip_seconds": 1, "preset": "fast"}
-        service.post("/api/v1/machines", added)
+    site = write_site(folder, f'[[machine]]\nname = "fan-1"\nclip = "1s"\nkeep = "all"\npreset = "fast"\n{LEARN}')
+    with Service(folder / "data", site) as service:
+        learn_pushed(service, folder, "fan-1")
+        write_clip(folder / "clip.wav")
         scopes = [word for scope in ("read", "operate", "push", "score") for word in ("--scope", scope)]
         token = run("serve", "token", "add", "examples", *scopes, "--data", folder / "data").stdout.strip()
-        wait(120, lambda: service.get("/api/v1/machines/fan-1")["model"], "fan-1 has no model")
         surroundings = {**os.environ, "AUSCULT": service.url, "TOKEN": token}
         for language, code in blocks:
             command = ["bash", "-euc", code] if language == "bash" else [sys.executable, "-c", code]
@@ -331,17 +349,24 @@ def described(folder):
     """schemathesis, against the description: no 5xx, and answers are as described."""
     tool = os.environ.get("SCHEMATHESIS") or shutil.which("schemathesis")
     check(tool, "schemathesis is not there; run tools/service.sh")
-    with Service(folder / "data", "--demo") as service:
-        wait(120, lambda: service.get("/api/v1/machines/fan-1")["model"], "fan-1 has no model")
-        # Streams never end, users would lock the tool out, and it cannot write sound, which the tests of the interface do.
-        left_out = "/(stream|live|score|audio)$|/users|/session"
-        done = subprocess.run(
-            [tool, "run", f"{service.url}/api/v1/openapi.json", "--url", service.url, "--max-examples", "15", "--phases",
-             "examples,coverage,fuzzing", "--exclude-path-regex", left_out, "--seed", "7", "--request-timeout", "30",
-             "--checks", "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
-             "--suppress-health-check", "all", "--generation-database", "none"],
-            capture_output=True, text=True, timeout=900, cwd=folder)  # fmt: skip
-        check(done.returncode == 0, f"schemathesis:\n{done.stdout[-6000:]}\n{done.stderr[-2000:]}")
+    site = write_site(folder, LEARN + "[server]\nrequests_per_second = 100000\n")
+    with Service(folder / "data", site) as service:
+        event = learn_pushed(service, folder, "pushed-1")
+        # What is there, and then names that nobody has.
+        known = f'[parameters]\n"path.machine" = "pushed-1"\n"path.step" = 3\n"path.event" = "{event}"\n'
+        for name, configuration in [("known", known), ("unknown", "")]:
+            (folder / f"{name}.toml").write_text(configuration)
+            # Streams never end, users would lock the tool out, and it cannot write sound, which the tests of the interface do.
+            left_out = "/(stream|live|score|audio)$|/users|/session"
+            done = subprocess.run(
+                [tool, "--config-file", f"{name}.toml", "run", f"{service.url}/api/v1/openapi.json", "--url", service.url,
+                 "--max-examples", "15", "--phases", "examples,coverage,fuzzing", "--exclude-path-regex", left_out, "--seed", "7",
+                 "--request-timeout", "30", "--checks",
+                 "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
+                 "--suppress-health-check", "all", "--generation-database", "none"],
+                capture_output=True, text=True, timeout=900, cwd=folder)  # fmt: skip
+            check(done.returncode == 0, f"schemathesis, {name} names:\n{done.stdout[-6000:]}\n{done.stderr[-2000:]}")
+        check(service.get("/api/v1/events?kind=command")["items"], "it has changed nothing: no request was a good one")
         check(service.status("/readyz") == 200, "it is not well afterwards")
     log = (folder / "service.log").read_text()
     check("panicked" not in log and "has failed" not in log, "something failed inside; see the log")
