@@ -163,13 +163,23 @@ impl From<JsonRejection> for Problem {
         if status == StatusCode::PAYLOAD_TOO_LARGE {
             return Self::too_large(crate::limits::MOST_JSON as u64);
         }
-        Self::new(status, rejection.body_text())
+        if status == StatusCode::UNSUPPORTED_MEDIA_TYPE {
+            return Self::new(status, "Content-Type must be application/json");
+        }
+        let text = rejection.body_text();
+        Self::new(status, format!("the body cannot be used: {}", cause(&text)))
     }
+}
+
+/// What a rejection says after its kind, which speaks of our types.
+fn cause(text: &str) -> &str {
+    text.split_once(": ").map_or(text, |(_, cause)| cause)
 }
 
 impl From<QueryRejection> for Problem {
     fn from(rejection: QueryRejection) -> Self {
-        Self::bad_request(rejection.body_text())
+        let text = rejection.body_text();
+        Self::bad_request(format!("the query cannot be used: {}", cause(&text)))
     }
 }
 

@@ -44,22 +44,18 @@ fn plain_problem(response: Response) -> Response {
     if !is_plain || !(status.is_client_error() || status.is_server_error()) {
         return response;
     }
-    let allow = response.headers().get(header::ALLOW).cloned();
     let detail = match status {
         StatusCode::METHOD_NOT_ALLOWED => {
-            let allowed = allow.as_ref().and_then(|allow| allow.to_str().ok()).unwrap_or("others");
-            format!("this address does not know that method; it knows {allowed}")
+            // The router adds that header after this.
+            "this address does not know that method; the header Allow lists those it knows"
+                .to_owned()
         }
         StatusCode::NOT_FOUND => {
             "there is nothing here; GET /api/v1/openapi.json lists what there is".to_owned()
         }
         status => status.canonical_reason().unwrap_or("the request was refused").to_owned(),
     };
-    let mut problem = Problem::new(status, detail).into_response();
-    if let Some(allow) = allow {
-        problem.headers_mut().insert(header::ALLOW, allow);
-    }
-    problem
+    Problem::new(status, detail).into_response()
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -1,5 +1,7 @@
 //! Machines that are added while running, and taken away again.
 
+use std::ops::RangeInclusive;
+
 use auscult::alarm::AlarmBudget;
 use auscult_monitor::{
     control::Ask,
@@ -106,6 +108,17 @@ impl NewMachine {
                 format!("name = {name:?}: 1 to 64 letters, digits, - _ . and not a dot first");
             return Err(Problem::invalid("name", text));
         }
+        let within =
+            |field: &'static str, value: Option<u32>, range: RangeInclusive<u32>| match value {
+                Some(value) if !range.contains(&value) => {
+                    let (least, most) = range.into_inner();
+                    Err(Problem::invalid(field, format!("{field} = {value}: {least} to {most}")))
+                }
+                _ => Ok(()),
+            };
+        within("channel", self.channel.map(u32::from), 1..=64)?;
+        within("visits", self.visits, 1..=1_000)?;
+        within("clips", self.clips, 2..=100_000)?;
         let mut table = Table::from_iter([("name".to_owned(), Value::from(self.name))]);
         let mut put = |key: &str, value: Option<Value>| {
             if let Some(value) = value {

@@ -95,6 +95,7 @@ async fn tricks_in_addresses_lead_nowhere() {
     ] {
         let answer = local.call(method, path, &json!({})).await;
         answer.is_problem(405);
+        assert!(answer.headers.contains_key("allow"), "{path}");
     }
     service.stop().await;
 }
@@ -137,6 +138,49 @@ async fn nonsense_in_bodies_is_named() {
             422,
         ),
         ("/api/v1/machines", json!({"name": "a", "source": {"kind": "push"}, "channel": 0}), 422),
+        ("/api/v1/machines", json!({"name": "a", "source": {"kind": "push"}, "channel": 65}), 422),
+        ("/api/v1/machines", json!({"name": "a", "source": {"kind": "push"}, "visits": 0}), 422),
+        ("/api/v1/machines", json!({"name": "a", "source": {"kind": "push"}, "clips": 1}), 422),
+        (
+            "/api/v1/machines",
+            json!({"name": "a", "source": {"kind": "push"}, "clips": u32::MAX}),
+            422,
+        ),
+        (
+            "/api/v1/machines",
+            json!({"name": "a", "source": {"kind": "push"}, "preset": "x\n[server]"}),
+            422,
+        ),
+        (
+            "/api/v1/machines",
+            json!({"name": "a", "source": {"kind": "folder", "path": "/\u{0}"}}),
+            422,
+        ),
+        (
+            "/api/v1/machines",
+            json!({"name": "a", "source": {"kind": "folder", "path": "/proc/self/mem"}}),
+            422,
+        ),
+        (
+            "/api/v1/machines",
+            json!({"name": "a", "source": {"kind": "folder", "path": format!("/{}", "a".repeat(5_000))}}),
+            422,
+        ),
+        (
+            "/api/v1/machines",
+            json!({"name": "a", "source": {"kind": "tcp", "address": "127.0.0.1:99999", "sample_rate": 16000}}),
+            422,
+        ),
+        (
+            "/api/v1/machines",
+            json!({"name": "a", "source": {"kind": "tcp", "address": "127.0.0.1:0", "sample_rate": 0}}),
+            422,
+        ),
+        (
+            "/api/v1/machines",
+            json!({"name": "a", "source": {"kind": "rtsp", "url": "file:///etc/passwd"}}),
+            422,
+        ),
         ("/api/v1/users", json!({"name": "a", "role": "king", "password": "0123456789"}), 422),
         (
             "/api/v1/users",
@@ -184,7 +228,9 @@ async fn nonsense_in_bodies_is_named() {
         let client = local.with("content-type", "application/json");
         let path = format!("{pump}/shelve");
         let request = client.request(Method::POST, &path, Body::from(body));
-        client.send(request).await.is_problem(400);
+        let answer = client.send(request).await;
+        answer.is_problem(400);
+        assert!(answer.text().contains("line 1 column"), "{}", answer.text());
     }
     let huge = json!({"minutes": 5, "reason": "x".repeat(2 << 20)});
     local.post(&format!("{pump}/shelve"), &huge).await.is_problem(413);
