@@ -1,13 +1,26 @@
 //! A reader of pickles that builds tensors' descriptions and plain containers, and nothing else.
 //!
 //! A pickle is a program. This one runs only the part that puts values together: a call it does not
-//! know becomes an opaque value, no name is looked up and nothing is executed. Every opcode makes
-//! at most one value, so the memory is bounded by the pickle's length.
+//! know becomes an opaque value, no name is looked up and nothing is executed. A short pickle can ask
+//! for much, so it is its work that is bounded: values, what they hold, and how deep they nest.
 
 use std::{collections::HashMap, rc::Rc};
 
 use super::Storage;
 use crate::{Error, Result};
+
+/// Values and what is copied into them, in steps of 64 bytes: 400 times what the largest released checkpoint has, and 300 MB at
+/// the most.
+const MOST_WORK: usize = 4_000_000;
+
+/// Tuples in tuples; checkpoints have three.
+const DEEPEST: u32 = 64;
+
+/// Letters of a name of a module and what is in it.
+const LONGEST_NAME: usize = 1024;
+
+/// Axes of a tensor.
+const MOST_AXES: usize = 16;
 
 /// What a pickle put together.
 #[derive(Debug)]
@@ -24,10 +37,14 @@ pub(super) enum Value {
     Int(i64),
     Float(f64),
     Text(Rc<str>),
-    Tuple(Rc<[Value]>),
+    /// With how deep tuples nest in it: dropping one drops what it holds, each within the last.
+    Tuple(Rc<[Value]>, u32),
     Container(usize),
     Name(Rc<str>),
-    StorageOf { storage: Rc<Storage>, key: Rc<str> },
+    StorageOf {
+        storage: Rc<Storage>,
+        key: Rc<str>,
+    },
     Tensor(Rc<Tensor>),
     Opaque,
 }
@@ -58,6 +75,7 @@ pub(super) fn load(bytes: &[u8]) -> Result<Pickle> {
         marks: Vec::new(),
         memo: HashMap::new(),
         containers: Vec::new(),
+        work: 0,
     };
     let top = machine.run()?;
     Ok(Pickle { containers: machine.containers, top })
@@ -118,7 +136,7 @@ impl Pickle {
             Value::Int(value) => Json::from(*value),
             Value::Float(value) => Json::from(*value),
             Value::Text(value) => Json::from(&**value),
-            Value::Tuple(values) => {
+            Value::Tuple(values, _) => {
                 let values = values.iter().map(|value| self.json_within(value, deeper, budget));
                 Json::Array(values.collect::<Option<_>>()?)
             }
@@ -150,6 +168,7 @@ struct Machine<'a> {
     marks: Vec<usize>,
     memo: HashMap<u64, Value>,
     containers: Vec<Container>,
+    work: usize,
 }
 
 impl Machine<'_> {
@@ -157,6 +176,7 @@ impl Machine<'_> {
         loop {
             let at = self.at;
             let opcode = self.byte()?;
+            self.spend(1)?;
             match opcode {
                 // STOP
                 b'.' => return self.pop(),
@@ -206,7 +226,7 @@ impl Machine<'_> {
                 0x85..=0x87 => self.tuple(usize::from(opcode - 0x84))?,
                 b't' => {
                     let values = self.pop_mark()?;
-                    self.stack.push(Value::Tuple(values.into()));
+                    self.push_tuple(values)?;
                 }
                 // EMPTY_LIST, EMPTY_DICT, EMPTY_SET
                 b']' | 0x8f => self.container(Container::List(Vec::new())),
@@ -258,6 +278,10 @@ impl Machine<'_> {
                     let (Value::Text(name), Value::Text(module)) = (name, module) else {
                         return Err(self.damaged("a name that is not text"));
                     };
+                    if module.len() + name.len() > LONGEST_NAME {
+                        return Err(self.damaged("a name without an end"));
+                    }
+                    self.spend(LONGEST_NAME / 64)?;
                     self.stack.push(Value::Name(format!("{module}.{name}").into()));
                 }
                 // REDUCE, NEWOBJ, NEWOBJ_EX, BINPERSID
@@ -280,6 +304,14 @@ impl Machine<'_> {
                 }
             }
         }
+    }
+
+    fn spend(&mut self, work: usize) -> Result<()> {
+        self.work += work;
+        if self.work > MOST_WORK {
+            return Err(self.damaged("it asks for more than any checkpoint does"));
+        }
+        Ok(())
     }
 
     fn damaged(&self, reason: &str) -> Error {
@@ -313,7 +345,7 @@ impl Machine<'_> {
 
     fn line(&mut self) -> Result<String> {
         let rest = &self.bytes[self.at..];
-        let Some(len) = rest.iter().take(1024).position(|&byte| byte == b'\n') else {
+        let Some(len) = rest.iter().take(LONGEST_NAME).position(|&byte| byte == b'\n') else {
             return Err(self.damaged("a name without an end"));
         };
         let line = String::from_utf8_lossy(&rest[..len]).into_owned();
@@ -358,7 +390,7 @@ impl Machine<'_> {
         };
         let text = Value::Text(text.into());
         self.stack.push(text);
-        Ok(())
+        self.spend(len / 64)
     }
 
     fn bytes(&mut self, width: usize) -> Result<()> {
@@ -374,7 +406,17 @@ impl Machine<'_> {
             values.push(self.pop()?);
         }
         values.reverse();
-        self.stack.push(Value::Tuple(values.into()));
+        self.push_tuple(values)
+    }
+
+    fn push_tuple(&mut self, values: Vec<Value>) -> Result<()> {
+        let depth = |value: &Value| if let Value::Tuple(_, depth) = value { *depth } else { 0 };
+        let depth = 1 + values.iter().map(depth).max().unwrap_or(0);
+        if depth > DEEPEST {
+            return Err(self.damaged("tuples nest deeper than those of any checkpoint"));
+        }
+        self.spend(values.len())?;
+        self.stack.push(Value::Tuple(values.into(), depth));
         Ok(())
     }
 
@@ -435,7 +477,7 @@ impl Machine<'_> {
     /// A call: the few that build tensors and dictionaries are known, all others become opaque.
     fn call(&mut self) -> Result<()> {
         let (arguments, function) = (self.pop()?, self.pop()?);
-        let (Value::Name(name), Value::Tuple(arguments)) = (function, arguments) else {
+        let (Value::Name(name), Value::Tuple(arguments, _)) = (function, arguments) else {
             self.stack.push(Value::Opaque);
             return Ok(());
         };
@@ -458,7 +500,7 @@ impl Machine<'_> {
     /// A storage: `("storage", class, key, device, length)`.
     fn persistent(&mut self) -> Result<()> {
         let value = match self.pop()? {
-            Value::Tuple(parts) => match &*parts {
+            Value::Tuple(parts, _) => match &*parts {
                 [Value::Text(kind), Value::Name(class), Value::Text(key), ..]
                     if &**kind == "storage" =>
                 {
@@ -494,7 +536,8 @@ fn tensor(arguments: &[Value]) -> Option<Tensor> {
 }
 
 fn lengths(value: &Value) -> Option<Vec<usize>> {
-    let Value::Tuple(values) = value else { return None };
+    let Value::Tuple(values, _) = value else { return None };
+    (values.len() <= MOST_AXES).then_some(())?;
     values
         .iter()
         .map(|value| match value {
@@ -536,6 +579,26 @@ mod tests {
             (b"]K\x01K\x02s.", "dictionary is missing"),
         ] {
             let error = load(pickle).unwrap_err().to_string();
+            assert!(error.contains(reason), "{error}");
+        }
+    }
+
+    #[test]
+    fn short_pickles_that_ask_for_much_are_refused() {
+        let text = |text: &[u8]| [b"X", &(text.len() as u32).to_le_bytes()[..], text].concat();
+        let named = [text(&[b'm'; 600]), b"q\x00".to_vec()].concat();
+        let joined = [named.clone(), b"h\x00\x93".to_vec()].concat();
+        let many_texts =
+            [named, [text(b"n"), b"h\x00\x930".to_vec()].concat().repeat(500_000)].concat();
+        for (pickle, reason) in [
+            ([b")".to_vec(), b"\x85".repeat(175_000)].concat(), "nest deeper"),
+            (joined, "name without an end"),
+            (many_texts, "asks for more"),
+            (b"]".repeat(60 << 20), "asks for more"),
+            (b")".repeat(60 << 20), "asks for more"),
+            ([b"N".to_vec(), b"2".repeat(60 << 20)].concat(), "asks for more"),
+        ] {
+            let error = load(&pickle).unwrap_err().to_string();
             assert!(error.contains(reason), "{error}");
         }
     }
