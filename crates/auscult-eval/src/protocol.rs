@@ -12,6 +12,9 @@ use crate::{
     systems::{BackEnd, Sweep, SystemSettings, Written, precision_text},
 };
 
+/// A protocol is a few pages of text.
+const LARGEST_BYTES: u64 = 4 << 20;
+
 /// A protocol as written in TOML: one table or figure.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -112,7 +115,8 @@ impl Protocol {
     ///
     /// [`Error::Read`] if the file cannot be read, [`Error::Protocol`] with what is wrong in it.
     pub fn open(path: &Path) -> Result<Self> {
-        let text = std::fs::read_to_string(path).map_err(Error::read(path))?;
+        let text =
+            auscult_files::read_text_at_most(path, LARGEST_BYTES).map_err(Error::read(path))?;
         Self::parse(&text).map_err(|reason| Error::Protocol { path: path.to_owned(), reason })
     }
 

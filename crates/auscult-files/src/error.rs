@@ -25,16 +25,6 @@ pub enum Error {
         /// What the system said.
         source: io::Error,
     },
-    /// The file is larger than any model.
-    #[error("{path} has {bytes} bytes; model files have at most {most}")]
-    TooLarge {
-        /// Which file.
-        path: PathBuf,
-        /// Its size.
-        bytes: u64,
-        /// The largest size read.
-        most: u64,
-    },
     /// Another program is changing the model.
     #[error("{path} is being changed by another program; try again when it is done")]
     Locked {

@@ -2,7 +2,6 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet, HashMap},
-    fs,
     path::Path,
 };
 
@@ -17,6 +16,9 @@ use super::{
     survey::{self, ClassList},
 };
 use crate::{Error, Result};
+
+/// The largest encoders have a few gigabytes, and twice that in moments.
+const LARGEST_BYTES: u64 = 64 << 30;
 
 const KEY: &str = "auscult.finetune";
 const VERSION: u32 = 2;
@@ -176,7 +178,8 @@ pub(super) fn load(
     let wrong = |reason: String| Error::File { path: path.to_owned(), reason };
     let foreign =
         |reason: String| Error::Foreign { path: path.to_owned(), reason, advice: ANOTHER_FOLDER };
-    let bytes = fs::read(path).map_err(|error| wrong(error.to_string()))?;
+    let bytes = auscult_files::read_at_most(path, LARGEST_BYTES)
+        .map_err(|error| wrong(error.to_string()))?;
     let damaged = |error: safetensors::SafeTensorError| {
         wrong(format!(
             "it is not a checkpoint, or it is damaged ({error}); remove it to begin again"

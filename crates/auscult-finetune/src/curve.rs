@@ -2,7 +2,6 @@
 
 use std::{
     fmt::{self, Write},
-    fs,
     path::Path,
 };
 
@@ -31,6 +30,9 @@ pub struct StepFacts {
     pub seconds: f64,
 }
 
+/// A line a step, for millions of steps.
+const LARGEST_BYTES: u64 = 1 << 30;
+
 const HEADER: &str = "step,loss,accuracy,learning_rate,gradient,seconds";
 
 /// The curve as CSV; numbers are read back to the bit.
@@ -47,7 +49,8 @@ pub(super) fn to_csv(curve: &[StepFacts]) -> String {
 pub(super) fn read(path: &Path, steps: usize) -> Result<Vec<StepFacts>> {
     let wrong = |reason: String| Error::File { path: path.to_owned(), reason };
     let advice = "put it back, or remove checkpoint.safetensors beside it to begin again";
-    let text = fs::read_to_string(path).map_err(|error| wrong(format!("{error}; {advice}")))?;
+    let text = auscult_files::read_text_at_most(path, LARGEST_BYTES)
+        .map_err(|error| wrong(format!("{error}; {advice}")))?;
     let line = |line: &str| {
         let numbers: Option<Vec<f64>> = line.split(',').map(|part| part.parse().ok()).collect();
         let &[step, loss, accuracy, learning_rate, gradient, seconds] = numbers?.as_slice() else {
@@ -143,10 +146,10 @@ mod tests {
     fn a_curve_is_read_back_to_the_bit_up_to_a_step() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("curve.csv");
-        fs::write(&path, to_csv(&curve(7))).unwrap();
+        std::fs::write(&path, to_csv(&curve(7))).unwrap();
         assert_eq!(read(&path, 5).unwrap(), curve(5));
         assert!(read(&path, 8).is_err(), "fewer lines than steps");
-        fs::write(&path, "step\nnonsense").unwrap();
+        std::fs::write(&path, "step\nnonsense").unwrap();
         assert!(read(&path, 1).unwrap_err().to_string().contains("curve.csv"));
     }
 

@@ -1,6 +1,6 @@
 //! The settings file that `auscult tune` writes, and above it what was typed.
 
-use std::{io::Read, path::Path};
+use std::path::Path;
 
 use anyhow::Context;
 use auscult::{FrontEndChoice, FrontEndSpec, FrontEnds, Learn, LearnMethod, tuning::TunedSettings};
@@ -14,9 +14,7 @@ const ADVICE: &str = "settings files are written by auscult tune";
 
 pub(crate) fn load(path: &Path, front_ends: &FrontEnds) -> anyhow::Result<TunedSettings> {
     let name = path.display();
-    let mut text = String::new();
-    std::fs::File::open(path)
-        .and_then(|file| file.take(LARGEST_BYTES).read_to_string(&mut text))
+    let text = auscult::files::read_text_at_most(path, LARGEST_BYTES)
         .with_context(|| format!("cannot read settings from {name}; {ADVICE}"))?;
     TunedSettings::from_json(&text, &front_ends.registry())
         .with_context(|| format!("{name} does not hold settings; {ADVICE}"))
@@ -26,8 +24,8 @@ pub(crate) fn load(path: &Path, front_ends: &FrontEnds) -> anyhow::Result<TunedS
 pub(crate) fn check_target(path: &Path) -> anyhow::Result<()> {
     auscult::files::check_target(path)?;
     let Ok(found) = path.metadata() else { return Ok(()) };
-    let is_settings = found.len() < 1 << 20
-        && std::fs::read_to_string(path).is_ok_and(|text| TunedSettings::parse(&text).is_ok());
+    let is_settings = auscult::files::read_text_at_most(path, LARGEST_BYTES)
+        .is_ok_and(|text| TunedSettings::parse(&text).is_ok());
     anyhow::ensure!(
         is_settings || found.len() == 0,
         "{} exists and is not a settings file; give another file after -o, or remove it first",

@@ -14,6 +14,9 @@ use crate::{
     metrics::{Domain, Label},
 };
 
+/// A list of labels is never so long.
+const LARGEST_LIST: u64 = 64 << 20;
+
 /// Machine, section, domain where the name tells it, and number: what names a hidden clip.
 type Key = (String, String, Option<Domain>, u32);
 
@@ -92,7 +95,8 @@ impl Truth {
 
     /// 2020's list: a line with the machine, then `hidden name, name with label, label`.
     fn read_list(&mut self, path: &Path) -> Result<()> {
-        let text = fs::read_to_string(path).map_err(Error::read(path))?;
+        let text =
+            auscult_files::read_text_at_most(path, LARGEST_LIST).map_err(Error::read(path))?;
         let mut machine = String::new();
         for (index, line) in text.lines().enumerate() {
             let fields: Vec<&str> =
@@ -181,7 +185,8 @@ fn read_tables<T>(
         else {
             continue;
         };
-        let text = fs::read_to_string(&path).map_err(Error::read(&path))?;
+        let text =
+            auscult_files::read_text_at_most(&path, LARGEST_LIST).map_err(Error::read(&path))?;
         for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
             let row = line
                 .split_once(',')

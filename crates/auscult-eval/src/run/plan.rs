@@ -10,7 +10,7 @@ use auscult_core::FrontEndIdentity;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::section::{RESULTS_FILE, SECTIONS_FOLDER};
+use super::section::{LARGEST_BYTES, RESULTS_FILE, SECTIONS_FOLDER};
 use crate::{Error, Result, datasets::DatasetKind, protocol::Protocol};
 
 /// What decides the numbers of a run. A run writes it into its folder before anything else.
@@ -148,7 +148,7 @@ pub(super) const PLAN_FILE: &str = "run.json";
 fn read(folder: &Path) -> Result<Option<Found>> {
     for name in [PLAN_FILE, RESULTS_FILE] {
         let path = folder.join(name);
-        let bytes = match fs::read(&path) {
+        let bytes = match auscult_files::read_at_most(&path, LARGEST_BYTES) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
             Err(error) => return Err(Error::read(&path)(error)),

@@ -13,6 +13,9 @@ use crate::{
     problems::FileProblem,
 };
 
+/// What a run writes is never so long.
+pub(super) const LARGEST_BYTES: u64 = 1 << 30;
+
 /// One test clip.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TestClip {
@@ -138,7 +141,8 @@ impl SectionResult {
 
     /// The file of this section in a folder, if it is there and was made from the same.
     pub(super) fn load_same(&self, folder: &Path) -> Option<Self> {
-        let text = fs::read(folder.join(self.file_name())).ok()?;
+        let text =
+            auscult_files::read_at_most(&folder.join(self.file_name()), LARGEST_BYTES).ok()?;
         let found: Self = serde_json::from_slice(&text).ok()?;
         (found.fingerprint == self.fingerprint).then_some(found)
     }
@@ -168,13 +172,14 @@ pub fn read_sections(run: &Path) -> Result<Vec<SectionResult>> {
     }
     let folder = run.join(SECTIONS_FOLDER);
     let wrong = |reason: String| Error::Run { path: run.to_owned(), reason };
-    let text = fs::read(run.join(RESULTS_FILE)).map_err(|_| {
-        if folder.is_dir() || run.join(PLAN_FILE).is_file() {
-            Error::Unfinished { path: run.to_owned() }
-        } else {
-            wrong(format!("there is no {RESULTS_FILE} in it"))
-        }
-    })?;
+    let text =
+        auscult_files::read_at_most(&run.join(RESULTS_FILE), LARGEST_BYTES).map_err(|_| {
+            if folder.is_dir() || run.join(PLAN_FILE).is_file() {
+                Error::Unfinished { path: run.to_owned() }
+            } else {
+                wrong(format!("there is no {RESULTS_FILE} in it"))
+            }
+        })?;
     let finished: Finished = serde_json::from_slice(&text)
         .map_err(|error| wrong(format!("{RESULTS_FILE} is not that of a run: {error}")))?;
     finished
@@ -183,7 +188,8 @@ pub fn read_sections(run: &Path) -> Result<Vec<SectionResult>> {
         .map(|name| {
             // A name, never a path out of the folder.
             let path = folder.join(Path::new(name).file_name().unwrap_or_default());
-            let bytes = fs::read(&path).map_err(Error::read(&path))?;
+            let bytes =
+                auscult_files::read_at_most(&path, LARGEST_BYTES).map_err(Error::read(&path))?;
             serde_json::from_slice(&bytes)
                 .map_err(|error| wrong(format!("{} cannot be read: {error}", path.display())))
         })

@@ -19,6 +19,9 @@ use crate::{
     sources::report_not_normal,
 };
 
+/// What a search keeps of itself is never so long.
+const LARGEST_STUDY: u64 = 1 << 30;
+
 /// How settings are chosen; the default is what `auscult tune` does without options.
 #[derive(Debug, Clone)]
 pub struct Tune {
@@ -283,7 +286,7 @@ impl StateFile {
     pub fn open(path: &Path, search: &Search) -> Result<Self> {
         auscult_files::check_target(path)?;
         let fresh = || StudyState::new(&search.study);
-        let bytes = match std::fs::read(path) {
+        let bytes = match auscult_files::read_at_most(path, LARGEST_STUDY) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
                 return Ok(Self::new(Some(path.to_owned()), fresh(), Resumption::New));
             }
