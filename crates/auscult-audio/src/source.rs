@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
 
@@ -57,10 +57,23 @@ impl Location {
     /// are wanted as soon as they are full.
     pub fn is_live(&self) -> bool {
         match self {
-            Self::File(_) | Self::Table(..) | Self::Memory(_) => false,
+            Self::Table(..) | Self::Memory(_) => false,
+            Self::File(path) => is_pipe(path),
             Self::StandardInput => true,
         }
     }
+}
+
+/// Whether what is there may come while it is read: a named pipe, or the end of one.
+#[cfg(unix)]
+fn is_pipe(path: &Path) -> bool {
+    use std::os::unix::fs::FileTypeExt;
+    path.metadata().is_ok_and(|found| found.file_type().is_fifo())
+}
+
+#[cfg(not(unix))]
+fn is_pipe(_: &Path) -> bool {
+    false
 }
 
 /// One input and what is known about it before it is opened.
@@ -281,9 +294,12 @@ fn expand_pattern(input: &str, samples: Samples<'_>, expanded: &mut Expanded) ->
         let locations = files.map(|path| Location::of_path(path, samples));
         expanded.sources.extend(locations.map(Source::new));
     } else {
-        let paths = glob::glob_with(input, GLOB_OPTIONS).map_err(|error| bad(error.to_string()))?;
+        // Looking for leading dots, the glob crate panics at names that are not text.
+        let options = MatchOptions { require_literal_leading_dot: false, ..GLOB_OPTIONS };
+        let paths = glob::glob_with(input, options).map_err(|error| bad(error.to_string()))?;
         for path in paths {
             let found = match path {
+                Ok(path) if is_hidden_from(input, &path) => continue,
                 Ok(path) => expand_path(&path, samples, expanded),
                 Err(error) => {
                     let path = error.path().to_owned();
@@ -297,6 +313,13 @@ fn expand_pattern(input: &str, samples: Samples<'_>, expanded: &mut Expanded) ->
         return Err(Error::NoMatch { pattern: input.to_owned() });
     }
     Ok(())
+}
+
+/// Whether a name with a leading dot matches a part of a pattern that does not spell the dot.
+fn is_hidden_from(pattern: &str, path: &Path) -> bool {
+    let has_dot = |part: Component<'_>| part.as_os_str().as_encoded_bytes().starts_with(b".");
+    let parts = path.components().rev().zip(Path::new(pattern).components().rev());
+    parts.into_iter().any(|(found, asked)| has_dot(found) && !has_dot(asked))
 }
 
 fn is_pattern(input: &str) -> bool {
@@ -522,6 +545,32 @@ mod tests {
         assert_eq!(names(folder.path(), &expanded), ["a.wav", "b.wav"]);
         let expanded = expand_one(&folder.path().join("**/*.wav"));
         assert_eq!(names(folder.path(), &expanded), ["a.wav", "b.wav", "sub/d.wav"]);
+    }
+
+    #[test]
+    fn names_with_a_leading_dot_match_where_the_dot_is_spelled() {
+        let folder = folder(&[".hidden/a.wav", "seen/a.wav", "seen/.b.wav"]);
+        for (pattern, expected) in [
+            ("*/*.wav", vec!["seen/a.wav"]),
+            (".*/*.wav", vec![".hidden/a.wav"]),
+            ("seen/.*.wav", vec!["seen/.b.wav"]),
+        ] {
+            let expanded = expand_one(&folder.path().join(pattern));
+            assert_eq!(names(folder.path(), &expanded), expected, "{pattern}");
+        }
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn names_that_are_not_text_do_not_disturb_patterns() {
+        use std::os::unix::ffi::OsStrExt;
+
+        let folder = folder(&["a.wav", "b.wav"]);
+        fs::write(folder.path().join(OsStr::from_bytes(b"bad\xff.wav")), "").unwrap();
+        for pattern in ["*.wav", "**/*.wav"] {
+            let expanded = expand_one(&folder.path().join(pattern));
+            assert_eq!(names(folder.path(), &expanded), ["a.wav", "b.wav"], "{pattern}");
+        }
     }
 
     #[test]

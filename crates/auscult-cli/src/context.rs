@@ -5,7 +5,7 @@ use std::{ffi::OsString, num::NonZeroUsize, sync::Arc};
 use anyhow::Context as _;
 use auscult::{Cancel, Control, FrontEnds};
 
-use crate::{args::Arguments, printer::Printer};
+use crate::{args::Arguments, patience, printer::Printer};
 
 /// The surroundings of a command.
 #[derive(Debug)]
@@ -59,11 +59,14 @@ impl Context {
         let (printer, cancel) = (self.printer.clone(), self.cancel.clone());
         move || {
             if cancel.is_cancelled() {
-                stop_at_once();
+                stop_at_once(130);
             }
             // Said first: once the work is cancelled, the program may end.
             printer.note("finishing the current clips, then stopping; Ctrl-C again stops at once");
             cancel.cancel();
+            // Asked once, it stops soon, whoever does not take its results.
+            let stuck = || patience::is_stuck().then(|| stop_at_once(2));
+            let _ = std::thread::Builder::new().name("patience".to_owned()).spawn(stuck);
         }
     }
 
@@ -73,7 +76,7 @@ impl Context {
     }
 }
 
-#[expect(clippy::exit, reason = "asked twice: nothing is left to wait for")]
-fn stop_at_once() {
-    std::process::exit(130);
+#[expect(clippy::exit, reason = "nothing is left to wait for")]
+fn stop_at_once(code: i32) {
+    std::process::exit(code);
 }

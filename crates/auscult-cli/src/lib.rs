@@ -11,6 +11,7 @@ mod context;
 mod fetching;
 mod options;
 mod output;
+mod patience;
 mod printer;
 mod tables;
 mod version;
@@ -40,17 +41,21 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> u8 {
     let arguments = match Arguments::try_parse_from(&typed) {
         Ok(arguments) => arguments,
         Err(error) => {
-            // Help and version are answers, everything else is a complaint; nobody is left to hear that printing failed.
-            let _ = error.print();
-            return u8::try_from(error.exit_code()).unwrap_or(2);
+            // Help and version are answers, everything else is a complaint.
+            let code = u8::try_from(error.exit_code()).unwrap_or(2);
+            return match error.print() {
+                Err(failed) if failed.kind() != std::io::ErrorKind::BrokenPipe => 2,
+                _ => code,
+            };
         }
     };
+    let waits_for_code = arguments.command.waits_for_code();
     match commands::run(arguments, &typed) {
         Ok(Outcome::Done) => 0,
         Ok(Outcome::Anomalous) => 1,
         Ok(Outcome::Incomplete) => 2,
-        // Whoever read our output has seen enough.
-        Err(error) if is_broken_pipe(&error) => 0,
+        // Whoever read our output has seen enough; whoever waits for the exit code has not.
+        Err(error) if is_broken_pipe(&error) && !waits_for_code => 0,
         Err(error) => {
             for line in advice::lines(&error) {
                 Printer::default().error(line);

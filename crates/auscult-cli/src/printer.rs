@@ -14,6 +14,8 @@ pub(crate) use auscult::plural as count;
 use auscult::{Event, Events};
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
+use crate::patience;
+
 /// Prints results to standard output, remarks and progress to standard error.
 ///
 /// Colours vanish in pipes, with `NO_COLOR`, and on terminals that have none; so do progress bars.
@@ -33,11 +35,23 @@ impl Printer {
         self.text(&format!("{text}\n"))
     }
 
-    /// Text of a result.
+    /// Text of a result. What names of files and models bring cannot steer a terminal; a pipe gets it as it is.
     pub(crate) fn text(&self, text: &str) -> anyhow::Result<()> {
+        if std::io::stdout().is_terminal() { self.raw(&steady(text)) } else { self.raw(text) }
+    }
+
+    /// A table on a terminal, whose edge cuts lines that are too long; it may take the place of all that is there.
+    pub(crate) fn screen(&self, table: &str, is_cleared: bool) -> anyhow::Result<()> {
+        let clear = if is_cleared { "\u{1b}[H\u{1b}[2J" } else { "" };
+        self.raw(&format!("{clear}\u{1b}[?7l{}\u{1b}[?7h", steady(table)))
+    }
+
+    fn raw(&self, text: &str) -> anyhow::Result<()> {
         self.beside_bar(|| {
-            let mut output = anstream::stdout().lock();
-            output.write_all(text.as_bytes()).and_then(|()| output.flush())
+            patience::writing(|| {
+                let mut output = anstream::stdout().lock();
+                output.write_all(text.as_bytes()).and_then(|()| output.flush())
+            })
         })
         .context("cannot write to standard output")
     }
@@ -144,7 +158,43 @@ fn new_bar(total: usize, what: &str, name: &str) -> Option<ProgressBar> {
 
 /// The text without control characters, which a file name may bring and a terminal may obey.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
+    text.chars().map(|letter| if steers(letter) { REPLACED } else { letter }).collect()
+}
+
+/// The same for several lines.
+pub(crate) fn without_controls(text: &str) -> String {
+    let is_kept = |letter: char| matches!(letter, '\n' | '\r' | '\t') || !steers(letter);
+    text.chars().map(|letter| if is_kept(letter) { letter } else { REPLACED }).collect()
+}
+
+/// The same for lines in the styles of this program.
+fn steady(text: &str) -> String {
+    let styles = [NOTE, ERROR, STRONG, GOOD].map(|style| style.to_string());
+    let mut found = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        found.push_str(&without_controls(&rest[..at]));
+        rest = &rest[at..];
+        let known = styles.iter().map(String::as_str).chain([RESET]);
+        let style = known.filter(|style| rest.starts_with(style)).max_by_key(|style| style.len());
+        let (taken, shown) = style.map_or((1, "\u{fffd}"), |style| (style.len(), style));
+        found.push_str(shown);
+        rest = &rest[taken..];
+    }
+    found.push_str(&without_controls(rest));
+    found
+}
+
+/// Stands for what a terminal must not get.
+const REPLACED: char = '\u{fffd}';
+
+/// Ends a style.
+const RESET: &str = "\u{1b}[0m";
+
+/// Whether a terminal would obey the character, or write what follows in another direction.
+fn steers(letter: char) -> bool {
+    let turns = matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+    turns || letter.is_control()
 }
 
 /// Bold.
@@ -179,5 +229,14 @@ mod tests {
     #[test]
     fn names_of_files_cannot_steer_the_terminal() {
         assert_eq!(printable("a\u{1b}[31m\n.wav é"), "a\u{fffd}[31m\u{fffd}.wav é");
+        assert_eq!(printable("gnp.\u{202e}wav"), "gnp.\u{fffd}wav");
+    }
+
+    #[test]
+    fn styles_reach_the_terminal_and_nothing_else_that_it_obeys() {
+        let styled = format!("{}\t{}\n", verdict("anomalous"), strong("pump"));
+        assert_eq!(steady(&styled), styled);
+        assert_eq!(steady("a\u{1b}]0;title\u{7}b\u{9b}2J"), "a\u{fffd}]0;title\u{fffd}b\u{fffd}2J");
+        assert_eq!(steady("\u{1b}[8mhidden"), "\u{fffd}[8mhidden");
     }
 }

@@ -35,6 +35,7 @@ pub mod scorer;
 pub mod sources;
 mod targets;
 pub mod tuning;
+mod waiting;
 
 /// The weights of CED-tiny.
 #[cfg(feature = "ced-tiny")]

@@ -16,7 +16,10 @@ use auscult_core::{
 };
 use rayon::{ThreadPool, ThreadPoolBuilder, prelude::*};
 
-use crate::{ClipRules, Error, Result};
+use crate::{
+    ClipRules, Error, Result,
+    waiting::{LivePiece, LiveSource},
+};
 
 /// How sound is cut into clips and which of them are used.
 #[derive(Debug, Clone)]
@@ -295,7 +298,7 @@ pub struct ReadAll<'a, T> {
     shared: Shared<'a, T>,
     sources: std::iter::Peekable<std::vec::IntoIter<Source>>,
     threads: Arc<Threads>,
-    live: Option<(Arc<Source>, JudgedClips, Worker)>,
+    live: Option<(LiveSource, Worker)>,
     ready: VecDeque<Piece<T>>,
     is_finished: bool,
 }
@@ -400,20 +403,23 @@ impl<T: Send> ReadAll<'_, T> {
 
     /// The next clip of the live source as soon as it is there, or its end.
     fn read_live(&mut self) -> Option<Piece<T>> {
-        let (source, mut clips, mut worker) = self.live.take()?;
-        let piece = match clips.next() {
-            Some(Ok(clip)) => {
-                let piece = self.shared.work_on(&source, &clip, &mut worker);
+        let (live, mut worker) = self.live.take()?;
+        let piece = match live.wait(&self.shared.control) {
+            LivePiece::Clip(clip) => {
+                let piece = self.shared.work_on(&live.source, &clip, &mut worker);
                 if self.is_cancelled() {
-                    let problem = stopped(&source);
-                    self.ready.push_back(end(source, Some(problem), 0.0));
+                    let problem = stopped(&live.source);
+                    self.ready.push_back(end(live.source, Some(problem), 0.0));
                 } else {
-                    self.live = Some((source, clips, worker));
+                    self.live = Some((live, worker));
                 }
                 return Some(piece);
             }
-            Some(Err(error)) => end(source, Some(error.to_string()), clips.seconds_dropped()),
-            None => end(source, None, clips.seconds_dropped()),
+            LivePiece::End(problem, seconds_dropped) => end(live.source, problem, seconds_dropped),
+            LivePiece::Cancelled => {
+                let problem = stopped(&live.source);
+                end(live.source, Some(problem), 0.0)
+            }
         };
         self.shared.control.report(Event::Advanced);
         Some(piece)
@@ -422,10 +428,11 @@ impl<T: Send> ReadAll<'_, T> {
     /// Opens the next source if it is live; why it could not be opened comes out as its end.
     fn open_live(&mut self) -> bool {
         let Some(source) = self.sources.next_if(Source::is_live) else { return false };
-        let source = Arc::new(source);
-        match self.shared.reading.clips(&source.location) {
-            Ok(clips) => self.live = Some((source, clips, self.shared.new_worker())),
-            Err(error) => self.ready.push_back(end(source, Some(error.to_string()), 0.0)),
+        match LiveSource::start(source.clone(), &self.shared.reading) {
+            Ok(live) => self.live = Some((live, self.shared.new_worker())),
+            Err(error) => {
+                self.ready.push_back(end(Arc::new(source), Some(error.to_string()), 0.0));
+            }
         }
         true
     }

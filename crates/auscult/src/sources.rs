@@ -188,8 +188,12 @@ impl Sources {
     }
 
     /// The length that all recordings have, in seconds, if they agree and are 1 to 10 s long: the natural length of a
-    /// clip. Recordings that cannot be read do not count.
+    /// clip. Recordings that cannot be read do not count, and nobody knows the length of a live one.
     pub fn common_seconds(&self) -> Option<f64> {
+        // Looking into a pipe would take its sound away.
+        if self.list.iter().any(Source::is_live) {
+            return None;
+        }
         let mut range: Option<(f64, f64)> = None;
         for source in &self.list {
             let Ok(seconds) = auscult_audio::header_seconds(&source.location) else { continue };

@@ -157,4 +157,9 @@ impl Command {
             _ => false,
         }
     }
+
+    /// Whether its exit code tells what was found.
+    pub(crate) fn waits_for_code(&self) -> bool {
+        matches!(self, Self::Score(arguments) if arguments.fail_on_anomaly)
+    }
 }

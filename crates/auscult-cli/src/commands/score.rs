@@ -12,8 +12,6 @@ use crate::{
     tables::{promise, scores::ScoreTable},
 };
 
-const NOT_WRITTEN: &str = "cannot write the results";
-
 pub(crate) fn run(arguments: &ScoreArguments, context: &Context) -> anyhow::Result<Outcome> {
     let format = arguments.format.format()?;
     check(arguments, format.as_ref())?;
@@ -21,6 +19,10 @@ pub(crate) fn run(arguments: &ScoreArguments, context: &Context) -> anyhow::Resu
     let machine = &scoring.machine;
     let output = arguments.format.output.as_deref();
     let start = |format: &Format| RunWriter::new(format, machine, &arguments.columns, output);
+    let not_written = || match output {
+        Some(path) => format!("cannot write {}", path.display()),
+        None => "cannot write the results".to_owned(),
+    };
     // Old results stay until there are new ones.
     let mut writer: Option<RunWriter> = None;
     let mut table = ScoreTable::new();
@@ -43,7 +45,7 @@ pub(crate) fn run(arguments: &ScoreArguments, context: &Context) -> anyhow::Resu
             Some(writer) => writer,
             none => none.insert(start(format)?),
         };
-        context.printer.beside_bar(|| writer.write(record)).context(NOT_WRITTEN)?;
+        context.printer.beside_bar(|| writer.write(record)).with_context(not_written)?;
     }
     let summary = listening.summary();
     print_rest(&summary, context);
@@ -54,7 +56,7 @@ pub(crate) fn run(arguments: &ScoreArguments, context: &Context) -> anyhow::Resu
             None => start(format)?,
             Some(writer) => writer,
         };
-        writer.finish(&summary).context(NOT_WRITTEN)?;
+        writer.finish(&summary).with_context(not_written)?;
         promise::warn_about_run(machine, &summary, &context.printer);
     } else {
         let lines = promise::closing_lines(machine, &summary, scoring.has_other_rate);

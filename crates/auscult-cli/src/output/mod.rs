@@ -9,6 +9,7 @@ mod features;
 mod history;
 mod record;
 mod run;
+mod sink;
 mod text;
 
 use std::{
@@ -16,9 +17,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::Context;
-
 use self::arrays::{Array, write_npy, write_npz};
+use self::sink::Sink;
 pub(crate) use self::{
     bench::{run_facts, write_results, write_scores},
     features::{FeatureRows, write_features},
@@ -39,8 +39,8 @@ pub(crate) enum Format {
 /// Writes records in a [`Format`], as they come where the form allows it.
 pub(crate) enum RecordWriter {
     Csv(Box<text::CsvWriter>),
-    JsonLines(Box<dyn Write>),
-    Json(Box<dyn Write>, Vec<Record>),
+    JsonLines(Sink),
+    Json(Sink, Vec<Record>),
     #[cfg(feature = "parquet")]
     Parquet(columnar::ParquetWriter),
 }
@@ -54,9 +54,9 @@ impl RecordWriter {
         output: Option<&Path>,
     ) -> anyhow::Result<Self> {
         Ok(match format {
-            Format::Csv => Self::Csv(Box::new(text::CsvWriter::new(sink(output)?, columns)?)),
-            Format::JsonLines => Self::JsonLines(sink(output)?),
-            Format::Json => Self::Json(sink(output)?, Vec::new()),
+            Format::Csv => Self::Csv(Box::new(text::CsvWriter::new(Sink::new(output)?, columns)?)),
+            Format::JsonLines => Self::JsonLines(Sink::new(output)?),
+            Format::Json => Self::Json(Sink::new(output)?, Vec::new()),
             #[cfg(feature = "parquet")]
             Format::Parquet(path) => Self::Parquet(columnar::ParquetWriter::new(path, columns)),
             #[cfg(not(feature = "parquet"))]
@@ -98,26 +98,15 @@ impl RecordWriter {
     ) -> anyhow::Result<()> {
         match self {
             Self::Csv(writer) => writer.finish(),
-            Self::JsonLines(mut sink) => Ok(sink.flush()?),
+            Self::JsonLines(sink) => sink.finish(),
             Self::Json(mut sink, records) => {
                 let document = document(records);
                 serde_json::to_writer_pretty(&mut sink, &document).map_err(std::io::Error::from)?;
                 writeln!(sink)?;
-                Ok(sink.flush()?)
+                sink.finish()
             }
             #[cfg(feature = "parquet")]
             Self::Parquet(writer) => writer.finish(),
         }
     }
-}
-
-fn sink(output: Option<&Path>) -> anyhow::Result<Box<dyn Write>> {
-    Ok(match output {
-        None => Box::new(std::io::BufWriter::new(std::io::stdout())),
-        Some(path) => {
-            let file = std::fs::File::create(path)
-                .with_context(|| format!("cannot write {}", path.display()))?;
-            Box::new(std::io::BufWriter::new(file))
-        }
-    })
 }

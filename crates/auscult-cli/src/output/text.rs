@@ -1,16 +1,14 @@
 //! CSV, flushed row by row so that a pipe sees rows as they come.
 
-use std::io::Write;
-
-use super::{Field, Record};
+use super::{Field, Record, Sink};
 
 pub(crate) struct CsvWriter {
-    writer: csv::Writer<Box<dyn Write>>,
+    writer: csv::Writer<Sink>,
     columns: Vec<String>,
 }
 
 impl CsvWriter {
-    pub(crate) fn new(sink: Box<dyn Write>, columns: Vec<String>) -> anyhow::Result<Self> {
+    pub(crate) fn new(sink: Sink, columns: Vec<String>) -> anyhow::Result<Self> {
         let mut writer = csv::Writer::from_writer(sink);
         writer.write_record(&columns)?;
         Ok(Self { writer, columns })
@@ -28,7 +26,7 @@ impl CsvWriter {
         Ok(self.writer.flush()?)
     }
 
-    pub(crate) fn finish(mut self) -> anyhow::Result<()> {
-        Ok(self.writer.flush()?)
+    pub(crate) fn finish(self) -> anyhow::Result<()> {
+        self.writer.into_inner().map_err(|error| csv::Error::from(error.into_error()))?.finish()
     }
 }

@@ -1,7 +1,7 @@
 //! Ctrl-C, kill -9, closed pipes and full disks.
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    io::{BufRead, BufReader, Write},
     process::{Child, Command, Stdio},
     time::{Duration, Instant},
 };
@@ -108,27 +108,73 @@ fn ctrl_c_while_a_network_learns_stops_and_leaves_nothing_half_done() {
     assert_eq!(sections, 0, "a section that was stopped half way is not kept as finished");
 }
 
+/// The exit code of a program that was asked to stop; a loaded machine may take a while.
+#[track_caller]
+fn ends_soon(mut child: Child) -> Option<i32> {
+    for _ in 0..200 {
+        if let Some(status) = child.try_wait().unwrap() {
+            return status.code();
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    child.kill().unwrap();
+    panic!("it was asked to stop ten seconds ago");
+}
+
 #[test]
-fn asking_twice_stops_at_once() {
+fn one_signal_ends_a_program_that_waits_for_sound_and_keeps_its_results() {
     let sandbox = Sandbox::with_model();
-    let mut command = sandbox.command(["score", "model.auscult", "-", "--jsonl"]);
-    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let line = "score model.auscult - --jsonl --output rows";
+    let mut command = sandbox.command(line.split_whitespace());
+    command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();
     // Sound for one row and a bit, and an open end that keeps the program waiting for more.
     let mut stdin = child.stdin.take().unwrap();
     let samples = ClipRecipe { seconds: 4.0, ..clip() }.render().unwrap();
     stdin.write_all(&wav_of_samples(&samples)[..60_000]).unwrap();
-    let [mut results, mut errors] = [
-        Box::new(child.stdout.take().unwrap()) as Box<dyn Read>,
-        Box::new(child.stderr.take().unwrap()),
-    ]
-    .map(|output| BufReader::new(output).lines());
-    assert!(results.next().unwrap().unwrap().contains("start_seconds"));
+    std::thread::sleep(Duration::from_secs(2));
+    kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+    assert_eq!(ends_soon(child), Some(2));
+    let rows = String::from_utf8(sandbox.read("rows")).unwrap();
+    assert!(rows.lines().count() == 1 && rows.contains("start_seconds"), "{rows}");
+}
+
+#[test]
+fn one_signal_ends_a_program_that_waits_for_a_pipe() {
+    let sandbox = Sandbox::with_model();
+    let pipe = sandbox.path("pipe.wav");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    for line in [
+        "score model.auscult pipe.wav --csv",
+        "fit --preset paper pipe.wav -o other.auscult",
+        "score model.auscult normal --csv --output pipe.wav",
+    ] {
+        let mut command = sandbox.command(line.split_whitespace());
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(Duration::from_secs(1));
+        assert!(child.try_wait().unwrap().is_none(), "{line}: it does not wait");
+        kill_process(Pid::from_child(&child), Signal::TERM).unwrap();
+        assert_eq!(ends_soon(child), Some(2), "{line}");
+    }
+}
+
+#[test]
+fn asking_twice_stops_at_once() {
+    let sandbox = Sandbox::with_model();
+    let held = std::fs::File::open(sandbox.path("model.auscult")).unwrap();
+    held.lock().unwrap();
+    let line = "fit --preset paper normal -o model.auscult --clip-seconds 1";
+    let mut command = sandbox.command(line.split_whitespace());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut errors = BufReader::new(child.stderr.take().unwrap()).lines();
+    // By now it waits for the model, which this test holds.
+    std::thread::sleep(Duration::from_secs(2));
     interrupt(&child);
-    let told = errors.next().unwrap().unwrap();
-    assert!(told.contains("Ctrl-C again stops at once"), "{told}");
+    let told = errors.find(|line| line.as_ref().unwrap().contains("again stops at once"));
+    assert!(told.is_some());
     interrupt(&child);
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert_eq!(ends_soon(child), Some(130));
+    drop(held);
 }
 
 /// Kills the program at many moments of its run; after each, the model must be whole and one of
@@ -231,7 +277,7 @@ fn results_that_cannot_be_written_are_an_error() {
         Ran::of(output).exits(2).says("cannot write").says("No space left on device");
     }
     let ran = sandbox.run("score model.auscult normal --csv --output /dev/full").exits(2);
-    ran.says("No space left on device");
+    ran.says("cannot write /dev/full").says("No space left on device");
 }
 
 /// A file system of 256 KiB, gone at the end of the test.
@@ -263,6 +309,7 @@ fn a_full_disk_leaves_the_old_model() {
         return;
     };
     std::fs::copy(sandbox.path("model.auscult"), disk.0.join("m.auscult")).unwrap();
+    sandbox.write("tiny/scores", "old");
     let room = vec![0; 256 * 1024];
     let _ = std::fs::write(disk.0.join("filler"), room);
     let before = sandbox.read("model.auscult");
@@ -275,5 +322,43 @@ fn a_full_disk_leaves_the_old_model() {
             .says("nothing was changed");
         assert_eq!(sandbox.read("tiny/m.auscult"), before);
     }
-    assert_eq!(std::fs::read_dir(&disk.0).unwrap().count(), 2, "no litter");
+    for form in ["--csv", "--json", "--jsonl"] {
+        let ran = sandbox.run(&format!("score model.auscult later {form} --output tiny/scores"));
+        ran.exits(2).says("cannot write tiny/scores").says("No space left on device");
+        assert_eq!(sandbox.read("tiny/scores"), b"old", "{form}");
+    }
+    assert_eq!(std::fs::read_dir(&disk.0).unwrap().count(), 3, "no litter");
+}
+
+#[test]
+fn a_fitted_model_waits_for_whoever_changes_the_old_one() {
+    let sandbox = Sandbox::with_model();
+    let before = sandbox.read("model.auscult");
+    let held = std::fs::File::open(sandbox.path("model.auscult")).unwrap();
+    held.lock().unwrap();
+    let line = "fit --preset paper normal -o model.auscult --clip-seconds 1 --front-end lpc";
+    let mut command = sandbox.command(line.split_whitespace());
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    std::thread::sleep(Duration::from_secs(2));
+    assert!(child.try_wait().unwrap().is_none(), "it did not wait");
+    assert_eq!(sandbox.read("model.auscult"), before);
+    drop(held);
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    assert_ne!(sandbox.read("model.auscult"), before);
+}
+
+#[test]
+fn exit_codes_tell_what_was_not_done() {
+    let sandbox = Sandbox::with_model();
+    with_much_to_read(&sandbox, 40);
+    for form in ["--csv", "--jsonl", "--json", "--bands"] {
+        let words = ["score", "model.auscult", "many", "--fail-on-anomaly", form];
+        let mut command = sandbox.command(words);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        drop(child.stdout.take());
+        assert_eq!(child.wait().unwrap().code(), Some(2), "{form}");
+    }
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let help = sandbox.command(["--help"]).stdout(full).status().unwrap();
+    assert_eq!(help.code(), Some(2));
 }

@@ -51,6 +51,35 @@ fn colours_are_on_terminals_only_and_obey_no_color() {
     assert!(!piped.stdout.contains('\u{1b}') && !piped.stderr.contains('\u{1b}'));
 }
 
+/// A name that sets the title of a window, clears the screen, hides, and turns what follows around.
+const HOSTILE: &str = "a\u{1b}]0;title\u{7}\u{1b}[2J\u{1b}[8m\u{202e}b.wav";
+
+#[test]
+fn names_cannot_steer_the_terminal_in_any_form() {
+    let sandbox = Sandbox::with_recordings();
+    let clip = std::fs::read(sandbox.path("normal/visit_1/0.wav")).unwrap();
+    std::fs::remove_file(sandbox.path("normal/visit_1/0.wav")).unwrap();
+    sandbox.write(&format!("normal/visit_1/{HOSTILE}"), &clip);
+    sandbox.write("check/again.wav", &clip);
+    let fit = "fit --preset paper normal -o model.auscult --clip-seconds 1";
+    for line in [
+        fit,
+        "score model.auscult normal check",
+        "score model.auscult normal --csv",
+        "score model.auscult normal --jsonl",
+        "explain model.auscult check/again.wav",
+        "inspect model.auscult",
+        "inspect model.auscult --json",
+    ] {
+        let shown = on_terminal(&sandbox, line, &[]);
+        for escape in ["\u{1b}]", "\u{7}", "\u{1b}[2J", "\u{1b}[8m", "\u{202e}"] {
+            assert!(!shown.contains(escape), "{line}: {escape:?} in {shown:?}");
+        }
+    }
+    let piped = sandbox.run("score model.auscult normal --csv").exits(0).stdout;
+    assert!(piped.contains(HOSTILE), "a program gets the name as it is");
+}
+
 #[test]
 fn progress_is_shown_on_terminals_only() {
     let sandbox = plant();

@@ -43,16 +43,15 @@ pub(super) fn status(
         if !data.is_in_use() {
             table.push_str("no monitor is running: this is how it was left (auscult watch SITE.toml goes on)\n");
         }
-        if is_terminal {
-            // Lines that are too long are cut at the edge of the window instead of being wrapped.
-            table = format!("\u{1b}[?7l{table}\u{1b}[?7h");
-        }
-        if once || !is_terminal {
+        if !is_terminal {
             context.printer.text(&table)?;
             return Ok(Outcome::Done);
         }
-        // From the first line of the terminal, with nothing left of what was there.
-        context.printer.text(&format!("\u{1b}[H\u{1b}[2J{table}\nCtrl-C ends\n"))?;
+        if once {
+            context.printer.screen(&table, false)?;
+            return Ok(Outcome::Done);
+        }
+        context.printer.screen(&format!("{table}\nCtrl-C ends\n"), true)?;
         for _ in 0..10 {
             if context.cancel.is_cancelled() {
                 return Ok(Outcome::Done);
