@@ -1,8 +1,10 @@
 //! Sound is read again: the spectra of all anomalous clips, and the sound of those that are heard.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
-use auscult::{ClipRecord, Listen, Machine, Provenance, Reading, audio::Location, plural};
+use auscult::{
+    ClipRecord, Listen, Machine, Provenance, Reading, audio::Location, core::memory, plural,
+};
 
 use crate::{
     ReportClip, ReportSound,
@@ -25,7 +27,7 @@ pub(crate) fn hear(
     clips: &mut [ReportClip<'_>],
 ) -> Vec<String> {
     let Some(run) = Recordings::of_run(machine, listen, place) else { return Vec::new() };
-    let references = Recordings { reading: machine.reading().clone(), place };
+    let references = Recordings::of_references(machine, place);
     let rate = machine.reading().length().sample_rate();
     let spectrum = |samples: &[f32]| ThirdOctaves::of(samples, rate);
     let anomalous: Vec<usize> = (0..clips.len()).filter(|&at| clips[at].is_anomalous()).collect();
@@ -159,6 +161,8 @@ impl At {
 struct Recordings<'a> {
     reading: Reading,
     place: &'a dyn Fn(&str) -> Location,
+    /// Where only what was learnt may be heard: the fingerprint of each clip.
+    digests: Option<BTreeMap<At, &'a str>>,
 }
 
 impl<'a> Recordings<'a> {
@@ -172,7 +176,26 @@ impl<'a> Recordings<'a> {
         let clip = machine.model().settings().clip;
         // A run that was listened to could be read.
         let reading = Reading::new(clip, channel, listen.hop_seconds, listen.rules).ok()?;
-        Some(Self { reading, place })
+        Some(Self { reading, place, digests: None })
+    }
+
+    /// The references of a model. A model names files, and may come from anybody: what does not sound as it did when it was
+    /// learnt is not at hand.
+    fn of_references(machine: &'a Machine, place: &'a dyn Fn(&str) -> Location) -> Self {
+        let provenance = machine.model().references().provenance().iter();
+        let digests = provenance.map(|from| (At::of_reference(from), from.digest.as_str()));
+        Self { reading: machine.reading().clone(), place, digests: Some(digests.collect()) }
+    }
+
+    /// Whether a recording may be opened: a pipe or a device that a model names would hold everything up.
+    fn may_open(&self, path: &str) -> bool {
+        self.digests.is_none() || !Path::new(path).metadata().is_ok_and(|found| !found.is_file())
+    }
+
+    /// Whether the sound is what is wanted there.
+    fn is_expected(&self, at: &At, samples: &[f32]) -> bool {
+        let Some(digests) = &self.digests else { return true };
+        digests.get(at).is_some_and(|digest| *digest == memory::digest(samples))
     }
 
     /// Does `work` with the samples of each clip; every recording is read once, from its start to the last clip.
@@ -189,12 +212,17 @@ impl<'a> Recordings<'a> {
         for (path, mut starts) in starts {
             starts.sort_unstable();
             starts.dedup();
+            if !self.may_open(&path) {
+                continue;
+            }
             let Ok(clips) = self.reading.clips(&(self.place)(&path)) else { continue };
             let mut left = starts.len();
             for clip in clips.map_while(Result::ok) {
                 let at = At::new(&path, clip.start_seconds);
                 if starts.binary_search(&at.start).is_ok() {
-                    found.insert(at, work(&clip.samples));
+                    if self.is_expected(&at, &clip.samples) {
+                        found.insert(at, work(&clip.samples));
+                    }
                     left -= 1;
                 }
                 if left == 0 {
