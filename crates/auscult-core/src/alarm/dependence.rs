@@ -4,7 +4,7 @@
 //! anomalous, and a rule that counts them would raise far more alarms than if they erred independently.
 
 use serde::Serialize;
-use statrs::distribution::{ContinuousCDF, Normal};
+use statrs::distribution::{ChiSquared, ContinuousCDF, Normal};
 
 use crate::random::Random;
 
@@ -39,6 +39,9 @@ const FEWEST_PAIRS: usize = 30;
 /// Something is always a clip's own.
 const MOST_SHARED: f64 = 0.95;
 
+/// How sure it is that days have no more in common than is assumed: a few visits may happen to resemble each other.
+const SURE: f64 = 0.8;
+
 /// What may be left from one clip to the next.
 const MEMORIES: [f64; 8] = [0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.985];
 
@@ -59,7 +62,16 @@ impl Dependence {
         }
         let fits = MEMORIES.map(|memory| fit(&lags, memory));
         let best = fits.into_iter().min_by(|(a, _), (b, _)| a.total_cmp(b));
-        best.map(|(_, dependence)| dependence)
+        let visits = normal.iter().filter(|scores| scores.len() > 1).count();
+        best.map(|(_, dependence)| dependence.allowing_for_chance(visits))
+    }
+
+    /// With as much in common within a day as it may have where so few visits showed what was measured.
+    fn allowing_for_chance(self, visits: usize) -> Self {
+        let freedom = visits.saturating_sub(1).max(1) as f64;
+        let least = ChiSquared::new(freedom).map_or(freedom, |known| known.inverse_cdf(1.0 - SURE));
+        let day = (self.day * freedom / least).min((MOST_SHARED - self.near).max(self.day));
+        Self { day, ..self }
     }
 }
 
@@ -222,6 +234,14 @@ mod tests {
             SimulatedSound::new(dependence, 1_440, 1_000_000).alarms((3, 5, 5), 0.02, 1_000_000)
         };
         assert!(alarms(alike) > 5 * alarms(INDEPENDENT));
+    }
+
+    #[test]
+    fn few_visits_leave_room_for_days_that_differ_more() {
+        let found = Dependence { day: 0.1, near: 0.3, memory: 0.5 };
+        let day = |visits| found.allowing_for_chance(visits).day;
+        assert!(day(2) > day(5) && day(5) > 0.2 && day(5) > day(20) && day(20) > 0.13);
+        assert!(day(2) + found.near <= MOST_SHARED && day(10_000) < 0.102);
     }
 
     #[test]
