@@ -184,15 +184,18 @@ fn render(member: &Member, index: usize, at: f64) -> Option<Vec<f32>> {
                 *sample *= 0.005;
             }
         }
-        Fate::Drifts(from) if days > from => swallow(&mut samples, (days - from) / 2.0),
+        Fate::Drifts(from) if days > from => swallow(&mut samples, (days - from) / 5.0),
         _ => {}
     }
     Some(samples)
 }
 
-/// Takes high tones away, all of them at 1.
+/// The most that is swallowed, 4 dB: with more it would sound like a microphone that was moved.
+const SWALLOWED: f64 = 0.4;
+
+/// Takes this share of high tones away.
 fn swallow(samples: &mut [f32], share: f64) {
-    let share = share.clamp(0.0, 0.9) as f32;
+    let share = share.clamp(0.0, SWALLOWED) as f32;
     let mut low = 0.0;
     for sample in samples {
         low += 0.15 * (*sample - low);
