@@ -17,7 +17,6 @@ import subprocess
 import sys
 import time
 
-import librosa
 import numpy as np
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
@@ -53,6 +52,8 @@ def modulation(samples):
 
 
 def log_mel(samples):
+    import librosa  # growth goes without
+
     mel = librosa.feature.melspectrogram(y=samples, sr=RATE, n_fft=1024, hop_length=512, n_mels=128)
     decibels = 10 * np.log10(mel + np.finfo(float).eps)
     return decibels.mean(axis=1), decibels.max(axis=1)
