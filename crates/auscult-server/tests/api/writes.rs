@@ -1,5 +1,3 @@
-use std::task::{Context, Waker};
-
 use axum::{body::Body, http::Method};
 use serde_json::json;
 

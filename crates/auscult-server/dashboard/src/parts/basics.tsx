@@ -152,11 +152,20 @@ export const Form = ({
   </form>
 );
 
+/** Whoever uses the keyboard goes on where they were, or at the beginning of the page if that is gone. */
+function giveBack(opener: Element | null) {
+  if (document.activeElement !== document.body) return;
+  if (opener instanceof HTMLElement) opener.focus();
+  if (document.activeElement === document.body) document.getElementById("main")?.focus();
+}
+
 /** A dialog of the browser: focus stays in it, Escape closes it. */
 export function Dialog({ title, close, children }: { title: string; close: () => void; children: ComponentChildren }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
+    const opener = document.activeElement;
     dialog.current?.showModal();
+    return () => requestAnimationFrame(() => requestAnimationFrame(() => giveBack(opener)));
   }, []);
   return (
     <dialog
