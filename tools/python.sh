@@ -30,5 +30,5 @@ unset PYTHONPATH
 export MPLBACKEND=Agg
 package="$("$environment/bin/python" -c 'import auscult, os; print(os.path.dirname(auscult.__file__))')"
 echo "testing $package"
-"$environment/bin/python" -m pytest -n 2 --dist loadgroup "$@"
+"$environment/bin/python" -m pytest -n 2 "$@"
 "$environment/bin/python" -W ignore::UserWarning -m pytest -n 2 -p no:warnings --doctest-modules "$package"

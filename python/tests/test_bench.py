@@ -9,9 +9,6 @@ import auscult
 
 OPTIONS = {"dataset": "dcase2023", "clip_seconds": 1.0, "samples": 0}
 
-#: The recordings of `root` are made once, not once for each process that runs tests.
-pytestmark = pytest.mark.xdist_group("bench")
-
 
 @pytest.fixture(scope="module")
 def root(tmp_path_factory):
