@@ -6,6 +6,8 @@
 #   SEEDS="1 2 3"      seeds of the synthetic machines (and of the changes)
 #   AUSCULT=path       the program; built in release mode if not given
 #   OUTLIERS=no        leave out the runs with other machines as outliers
+#   MACHINES="fan"     these synthetic machines only; none of them if it is empty
+#   OUT=folder         where the results go; results/tuning if not given
 set -euo pipefail
 pump=${1:-}
 [ -z "$pump" ] || pump=$(cd "$pump" && pwd)
@@ -17,7 +19,8 @@ fi
 seeds=${SEEDS:-1 2 3}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-out=results/tuning
+out=${OUT:-results/tuning}
+machines=${MACHINES-fan pump valve slider}
 mkdir -p "$out"
 rows="$work/rows.jsonl"
 
@@ -102,8 +105,8 @@ PY
 }
 
 for seed in $seeds; do
-    "$AUSCULT" synth --out "$work/synth_$seed" --seed "$seed" >"$work/synth"
-    for machine in fan pump valve slider; do
+    [ -z "$machines" ] || "$AUSCULT" synth --out "$work/synth_$seed" --seed "$seed" >"$work/synth"
+    for machine in $machines; do
         folder="$work/synth_$seed/$machine"
         measure "synthetic $machine" "$seed" "$folder/train.csv" "$folder/test.csv" no
         [ "${OUTLIERS:-yes}" = yes ] || continue
