@@ -126,11 +126,13 @@ only tokio auscult-monitor auscult-server auscult-cli auscult-finetune auscult-p
 only pyo3 auscult-python
 
 # 5. The tensor library.
-only burn-tensor auscult-finetune auscult-cli
-if cargo tree --locked --quiet -p auscult-cli -e normal --prefix none -f '{p}' |
-    cut -d' ' -f1 | grep -qx burn-tensor; then
-    problem "auscult-cli has burn-tensor below it without the feature training"
-fi
+only burn-tensor auscult-finetune auscult-cli auscult-python
+for member in auscult-cli auscult-python; do
+    if cargo tree --locked --quiet -p "$member" -e normal --prefix none -f '{p}' |
+        cut -d' ' -f1 | grep -qx burn-tensor; then
+        problem "$member has burn-tensor below it without the feature training"
+    fi
+done
 
 if [ "$problems" -gt 0 ]; then
     printf 'guard: %d problem(s)\n' "$problems" >&2

@@ -10,7 +10,8 @@ cd "$(dirname "$0")/.."
 export PATH="${CARGO_HOME:-${HOME:-/root}/.cargo}/bin:$PATH"
 
 target="${CARGO_TARGET_DIR:-$PWD/target}"
-tools/wheel.sh --sdist ${AUSCULT_WHEEL_PROFILE:+--profile "$AUSCULT_WHEEL_PROFILE"}
+# With the features that the tests of the workspace are built with, so that little is built again.
+tools/wheel.sh --sdist ${AUSCULT_WHEEL_PROFILE:+--profile "$AUSCULT_WHEEL_PROFILE" --features training}
 
 # The source distribution has everything that cargo asks for.
 sources="$target/python-sources"

@@ -39,8 +39,11 @@ case "$(uname -s)" in
 esac
 run_step "pages of the service are built" tools/dashboard.sh check
 case "$(uname -s)" in
-    Linux) run_step "the service" tools/service.sh guarded killed tls slow examples ;;
-    *) skip_step "the service" "tools/service.sh is for Linux" ;;
+    Linux)
+        run_step "pages of the service in a browser" tools/dashboard.sh test
+        run_step "the service" tools/service.sh guarded killed tls slow examples
+        ;;
+    *) skip_step "the service, and its pages in a browser" "their tests are for Linux" ;;
 esac
 run_step "the story" tools/story.sh --check
 run_step "links of the book" tools/book.py links
