@@ -199,6 +199,12 @@ fn of_autoencoder(error: &autoencoder::Error) -> Option<String> {
 fn of_fetch(error: &fetch::Error) -> Option<String> {
     match error {
         fetch::Error::Stopped { .. } => Some("run the same command again".to_owned()),
+        fetch::Error::NotEncrypted { .. } => {
+            Some("give an https address, or --insecure if you trust the network".to_owned())
+        }
+        fetch::Error::Unverified { .. } => {
+            Some("--unverified takes what comes, and says its checksum".to_owned())
+        }
         _ => None,
     }
 }

@@ -16,7 +16,7 @@ use std::{
 
 use auscult_eval::{
     datasets::{DatasetKind, DownloadSettings, RemoteFile, Year, download, plan},
-    fetch::{Fetcher, Remote, RemoteSize},
+    fetch::{Encryption, Fetcher, Remote, RemoteSize},
 };
 
 /// A record with one file; some connections break after a third of what they should send.
@@ -61,7 +61,9 @@ impl Server {
     }
 
     fn settings(&self, folder: &Path) -> DownloadSettings {
-        DownloadSettings { base_url: self.address.clone(), folder: folder.to_owned() }
+        let encryption = Encryption::NotRequired;
+        let (base_url, folder) = (self.address.clone(), folder.to_owned());
+        DownloadSettings { base_url, folder, encryption, takes_unverified: false }
     }
 }
 
@@ -223,6 +225,24 @@ fn another_checksum_than_the_known_one_is_refused() {
 }
 
 #[test]
+fn what_cannot_be_trusted_is_taken_only_if_the_caller_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::start(Behaviour { md5: "", ..Behaviour::whole() });
+    let fetch = |settings: &DownloadSettings| {
+        download(&file(), settings, &mut |_, _| ControlFlow::Continue(()))
+    };
+    let settings = server.settings(folder.path());
+    let error = fetch(&settings).unwrap_err().to_string();
+    assert_eq!(error, "cannot verify dev_fan.zip: nobody says which checksum it must have");
+    let encrypted = DownloadSettings { encryption: Encryption::Required, ..settings.clone() };
+    let error = fetch(&encrypted).unwrap_err().to_string();
+    assert!(error.contains("does not begin with https://"), "{error}");
+    assert_eq!(server.requests.load(Ordering::SeqCst), 0);
+    let path = fetch(&DownloadSettings { takes_unverified: true, ..settings }).unwrap();
+    assert_eq!(fs::read(path).unwrap(), BODY);
+}
+
+#[test]
 fn a_file_of_unknown_size_is_fetched_unless_it_is_too_large() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::start(Behaviour { broken_connections: 2, ..Behaviour::whole() });
@@ -230,7 +250,8 @@ fn a_file_of_unknown_size_is_fetched_unless_it_is_too_large() {
     let part = folder.path().join("part");
     let fetch = |url: &str, most| {
         let remote = Remote { url, size: RemoteSize::AtMost(most), advice: "look elsewhere" };
-        Fetcher::new(url).unwrap().fetch(&remote, &part, &mut |_, _| ControlFlow::Continue(()))
+        let fetcher = Fetcher::new(url, Encryption::NotRequired).unwrap();
+        fetcher.fetch(&remote, &part, &mut |_, _| ControlFlow::Continue(()))
     };
     let error = fetch(&url, 35).unwrap_err().to_string();
     assert!(error.contains("has 36 bytes or more, and nothing wanted here has more"), "{error}");

@@ -5,9 +5,12 @@ use std::{
     io::{self, Read, Write},
     ops::ControlFlow,
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError, sync_channel},
+    },
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use md5::{Digest, Md5};
@@ -32,6 +35,20 @@ pub enum Error {
         url: String,
         /// What went wrong, and what to do.
         reason: String,
+    },
+    /// Its address is not encrypted: anybody on the way could change what arrives.
+    #[error(
+        "cannot fetch {url}: its address does not begin with https://, so anybody on the way could change what arrives"
+    )]
+    NotEncrypted {
+        /// What was requested.
+        url: String,
+    },
+    /// Nobody says which checksum the file must have.
+    #[error("cannot verify {url}: nobody says which checksum it must have")]
+    Unverified {
+        /// What was requested.
+        url: String,
     },
     /// The caller stopped it.
     #[error(
@@ -94,9 +111,50 @@ impl RemoteSize {
 /// the bytes there are (0 if unknown); may stop the fetch.
 pub type FetchProgress<'a> = dyn FnMut(u64, u64) -> ControlFlow<()> + 'a;
 
+/// Whether what is fetched must come over an encrypted connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Encryption {
+    /// Addresses without https are refused, also those a server leads to.
+    #[default]
+    Required,
+    /// The caller trusts the network, or compares a checksum that came another way.
+    NotRequired,
+}
+
 /// A client for one host.
 #[derive(Debug)]
-pub struct Fetcher(Agent);
+pub struct Fetcher {
+    agent: Agent,
+    patience: Patience,
+}
+
+/// How long a server is waited for.
+#[derive(Debug, Clone, Copy)]
+struct Patience {
+    /// Until it takes a connection.
+    connect: Duration,
+    /// Until it begins to answer.
+    answer: Duration,
+    /// Until the next piece of a file arrives.
+    piece: Duration,
+    /// Until a page of text, or one connection's part of a file, is there.
+    text: Duration,
+    whole: Duration,
+    /// Before the next connection; doubled by each that brings next to nothing.
+    pause: Duration,
+}
+
+const PATIENCE: Patience = Patience {
+    connect: Duration::from_secs(20),
+    answer: Duration::from_secs(30),
+    piece: Duration::from_secs(30),
+    text: Duration::from_secs(60),
+    whole: Duration::from_secs(24 * 3_600),
+    pause: Duration::from_millis(100),
+};
+
+/// How often whoever waits looks whether it was stopped.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// Why one connection did not bring the whole file.
 enum Failure {
@@ -110,24 +168,36 @@ enum Failure {
     Here(Error),
 }
 
-/// How often a connection that brings nothing is tried again.
-const ATTEMPTS: usize = 4;
+/// How often a connection that brings next to nothing is tried again.
+const ATTEMPTS: u32 = 5;
 
-/// The pause before that.
-const PAUSE: Duration = Duration::from_millis(300);
+/// Less than this, and than a hundredth of what was there before, is next to nothing.
+const ENOUGH: u64 = 1 << 16;
 
 impl Fetcher {
     /// A client for an address; with `https` it trusts the certificates of this system.
     ///
     /// # Errors
     ///
-    /// [`Error::Download`] if the system has none.
-    pub fn new(address: &str) -> Result<Self> {
+    /// [`Error::NotEncrypted`] if encryption is required and the address has none, [`Error::Download`] if the system has no
+    /// certificates.
+    pub fn new(address: &str, encryption: Encryption) -> Result<Self> {
+        Self::with_patience(address, encryption, PATIENCE)
+    }
+
+    fn with_patience(address: &str, encryption: Encryption, patience: Patience) -> Result<Self> {
+        let is_encrypted = address.starts_with("https:");
+        let is_required = encryption == Encryption::Required;
+        if is_required && !is_encrypted {
+            return Err(Error::NotEncrypted { url: address.to_owned() });
+        }
         let mut config = Agent::config_builder()
             .http_status_as_error(false)
-            .timeout_connect(Some(Duration::from_secs(30)))
-            .timeout_recv_response(Some(Duration::from_secs(60)));
-        if address.starts_with("https:") {
+            .https_only(is_required)
+            .timeout_connect(Some(patience.connect))
+            .timeout_recv_response(Some(patience.answer))
+            .timeout_recv_body(Some(patience.whole));
+        if is_encrypted {
             let found = rustls_native_certs::load_native_certs();
             if found.certs.is_empty() {
                 let reason = "this system has no root certificates; install ca-certificates";
@@ -140,7 +210,7 @@ impl Fetcher {
             let _ = rustls::crypto::ring::default_provider().install_default();
             config = config.tls_config(TlsConfig::builder().root_certs(roots).build());
         }
-        Ok(Self(config.build().new_agent()))
+        Ok(Self { agent: config.build().new_agent(), patience })
     }
 
     /// A page of text.
@@ -153,7 +223,9 @@ impl Fetcher {
             url: url.to_owned(),
             reason: format!("{reason}; {advice}"),
         };
-        let mut response = self.0.get(url).call().map_err(|error| failed(error.to_string()))?;
+        let request =
+            self.agent.get(url).config().timeout_recv_body(Some(self.patience.text)).build();
+        let mut response = request.call().map_err(|error| failed(error.to_string()))?;
         if response.status() != 200 {
             return Err(failed(format!("the server answers {}", response.status())));
         }
@@ -161,12 +233,12 @@ impl Fetcher {
     }
 
     /// Fetches what is missing of a file into `part`. A connection that breaks off is taken up where
-    /// it broke, as long as each brings something.
+    /// it broke, as long as each brings something worth a connection.
     ///
     /// # Errors
     ///
-    /// [`Error::Download`] if the server cannot be reached or sends something else, [`Error::Write`]
-    /// if the disk is full. What has arrived stays, for the next time.
+    /// [`Error::Download`] if the server cannot be reached, sends nothing for half a minute or sends something else,
+    /// [`Error::Write`] if the disk is full. What has arrived stays, for the next time.
     pub fn fetch(
         &self,
         remote: &Remote<'_>,
@@ -176,21 +248,25 @@ impl Fetcher {
         let Remote { url, advice, .. } = remote;
         let failed = |reason: String| Error::Download { url: (*url).to_owned(), reason };
         let mut failures = 0;
+        let began = Instant::now();
         loop {
             let before = length(part);
-            match self.connect(remote, part, progress) {
+            let broken = match self.connect(remote, part, progress) {
                 Ok(()) => return Ok(()),
-                Err(Failure::Broken(_)) if length(part) > before => failures = 0,
-                Err(Failure::Broken(_)) if failures < ATTEMPTS => {
-                    failures += 1;
-                    thread::sleep(PAUSE);
-                }
-                Err(Failure::Broken(reason) | Failure::Refused(reason)) => {
+                Err(Failure::Broken(reason)) => reason,
+                Err(Failure::Refused(reason)) => {
                     return Err(failed(format!("{reason}; {advice}")));
                 }
                 Err(Failure::Stopped) => return Err(Error::Stopped { url: (*url).to_owned() }),
                 Err(Failure::Here(error)) => return Err(error),
+            };
+            let brought = length(part).saturating_sub(before);
+            let is_worth_it = brought > 0 && (brought >= ENOUGH || brought * 100 >= before);
+            failures = if is_worth_it { 0 } else { failures + 1 };
+            if failures == ATTEMPTS || began.elapsed() > self.patience.whole {
+                return Err(failed(format!("{broken}; {advice}")));
             }
+            thread::sleep(self.patience.pause * 2_u32.pow(failures));
         }
     }
 
@@ -213,11 +289,15 @@ impl Fetcher {
             }
         }
         let have = length(part);
-        let mut request = self.0.get(remote.url);
+        let mut request = self.agent.get(remote.url);
         if have > 0 {
             request = request.header("Range", format!("bytes={have}-"));
         }
-        let mut response = request.call().map_err(|error| Failure::Broken(error.to_string()))?;
+        let response = request.call().map_err(|error| match error {
+            // A server led to an address without encryption.
+            ureq::Error::RequireHttpsOnly(_) => Failure::Refused(error.to_string()),
+            error => Failure::Broken(error.to_string()),
+        })?;
         let mut options = OpenOptions::new();
         let (start, output) = match response.status().as_u16() {
             206 => (have, options.create(true).append(true).open(part)),
@@ -244,29 +324,67 @@ impl Fetcher {
             RemoteSize::AtMost(most) => (announced, most.saturating_add(1)),
         };
         remote.size.refuse_more(announced.unwrap_or(0))?;
-        let input = response.body_mut().with_config().limit(u64::MAX).reader();
-        let mut input = input.take(most.saturating_sub(start));
+        let input = response.into_body().into_with_config().limit(u64::MAX).reader();
+        let pieces = read_ahead(input.take(most.saturating_sub(start))).map_err(here)?;
         let mut output = output.map_err(here)?;
-        let mut buffer = vec![0; 1 << 16];
         let mut done = start;
+        let mut waited = Duration::ZERO;
         while progress(done, size.unwrap_or(0)).is_continue() {
-            let count =
-                input.read(&mut buffer).map_err(|error| Failure::Broken(error.to_string()))?;
-            if count == 0 {
-                output.sync_all().map_err(here)?;
-                remote.size.refuse_more(done)?;
-                return match size {
-                    Some(size) if done != size => Err(Failure::Broken(format!(
-                        "the connection ended after {done} of {size} bytes"
-                    ))),
-                    _ => Ok(()),
-                };
+            match pieces.recv_timeout(LOOK) {
+                Ok(Ok(piece)) => {
+                    output.write_all(&piece).map_err(here)?;
+                    done += piece.len() as u64;
+                    waited = Duration::ZERO;
+                }
+                Ok(Err(error)) => return Err(Failure::Broken(error.to_string())),
+                Err(RecvTimeoutError::Timeout) => {
+                    waited += LOOK;
+                    if waited >= self.patience.piece {
+                        let seconds = waited.as_secs_f64();
+                        let reason = format!("nothing has arrived for {seconds:.0} s");
+                        return Err(Failure::Broken(reason));
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    output.sync_all().map_err(here)?;
+                    remote.size.refuse_more(done)?;
+                    return match size {
+                        Some(size) if done != size => Err(Failure::Broken(format!(
+                            "the connection ended after {done} of {size} bytes"
+                        ))),
+                        _ => Ok(()),
+                    };
+                }
             }
-            output.write_all(&buffer[..count]).map_err(here)?;
-            done += count as u64;
         }
         Err(Failure::Stopped)
     }
+}
+
+/// Reads on a thread of its own, a few pieces ahead: a server that says nothing can be left, and so can one whose file is not
+/// wanted any more. The end of the input closes the channel.
+fn read_ahead(mut input: impl Read + Send + 'static) -> io::Result<Receiver<io::Result<Vec<u8>>>> {
+    let (sender, pieces) = sync_channel(4);
+    let read = move || {
+        loop {
+            let mut piece = vec![0; 1 << 16];
+            let read = match input.read(&mut piece) {
+                Ok(0) => return,
+                Ok(count) => {
+                    piece.truncate(count);
+                    Ok(piece)
+                }
+                Err(error) => Err(error),
+            };
+            let is_over = read.is_err();
+            // Nobody may be left to take it.
+            if sender.send(read).is_err() || is_over {
+                return;
+            }
+        }
+    };
+    thread::Builder::new().name("fetch".to_owned()).spawn(read)?;
+    Ok(pieces)
 }
 
 /// What a refused range says of the whole: `bytes */36`.
@@ -333,4 +451,104 @@ fn sum<D: Digest>(path: &Path) -> Result<String> {
 
 fn hexadecimal(digest: &[u8]) -> String {
     digest.iter().fold(String::new(), |text, byte| text + &format!("{byte:02x}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{BufRead, BufReader},
+        net::{TcpListener, TcpStream},
+        sync::atomic::{AtomicUsize, Ordering},
+    };
+
+    use super::*;
+
+    const SOON: Patience = Patience {
+        connect: Duration::from_secs(5),
+        answer: Duration::from_millis(300),
+        piece: Duration::from_millis(300),
+        text: Duration::from_millis(300),
+        whole: Duration::from_secs(60),
+        pause: Duration::from_millis(1),
+    };
+
+    /// A server that does `answer` with every request and where it is to begin, and how many there were.
+    fn serve(
+        answer: impl Fn(&mut TcpStream, usize) + Send + 'static,
+    ) -> (String, Arc<AtomicUsize>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/file", listener.local_addr().unwrap());
+        let count = Arc::new(AtomicUsize::new(0));
+        let counter = Arc::clone(&count);
+        thread::spawn(move || {
+            let mut open = Vec::new();
+            for mut stream in listener.incoming().flatten() {
+                let mut from = 0;
+                let lines = BufReader::new(stream.try_clone().unwrap()).lines();
+                for line in lines.map_while(io::Result::ok).take_while(|line| !line.is_empty()) {
+                    if let Some(range) = line.to_ascii_lowercase().strip_prefix("range: bytes=") {
+                        from = range.trim_end_matches('-').parse().unwrap();
+                    }
+                }
+                counter.fetch_add(1, Ordering::SeqCst);
+                answer(&mut stream, from);
+                // Held open where the answer did not end it.
+                open.push(stream);
+            }
+        });
+        (url, count)
+    }
+
+    fn fetch(url: &str, part: &Path) -> Result<()> {
+        let remote = Remote { url, size: RemoteSize::AtMost(1 << 30), advice: "look elsewhere" };
+        let fetcher = Fetcher::with_patience(url, Encryption::NotRequired, SOON).unwrap();
+        fetcher.fetch(&remote, part, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    fn head(from: usize, length: usize) -> String {
+        let status = if from == 0 { "200 OK" } else { "206 Partial Content" };
+        format!("HTTP/1.1 {status}\r\nContent-Length: {length}\r\n\r\n")
+    }
+
+    #[test]
+    fn a_server_that_stalls_is_left_and_what_it_sent_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let part = folder.path().join("part");
+        let (url, requests) = serve(|stream, from| {
+            stream.write_all(head(from, 1000 - from).as_bytes()).unwrap();
+            if from == 0 {
+                stream.write_all(&[7; 100]).unwrap();
+            }
+        });
+        let error = fetch(&url, &part).unwrap_err().to_string();
+        assert!(error.contains("nothing has arrived for 0 s; look elsewhere"), "{error}");
+        assert_eq!(std::fs::read(&part).unwrap(), [7; 100]);
+        assert_eq!(requests.load(Ordering::SeqCst), 1 + ATTEMPTS as usize);
+        // Nor is a server waited for that takes the connection and never answers.
+        let (silent, _) = serve(|_, _| {});
+        let error = fetch(&silent, &part).unwrap_err().to_string();
+        assert!(error.contains("timeout"), "{error}");
+        let fetcher = Fetcher::with_patience(&url, Encryption::NotRequired, SOON).unwrap();
+        assert!(fetcher.text(&url, "look elsewhere").is_err());
+    }
+
+    #[test]
+    fn a_server_that_gives_a_byte_a_connection_is_not_asked_for_ever() {
+        let folder = tempfile::tempdir().unwrap();
+        let part = folder.path().join("part");
+        let (url, requests) = serve(|stream, from| {
+            stream.write_all(head(from, 100_000 - from).as_bytes()).unwrap();
+            stream.write_all(b"x").unwrap();
+            stream.shutdown(std::net::Shutdown::Both).unwrap();
+        });
+        assert!(fetch(&url, &part).is_err());
+        let asked = requests.load(Ordering::SeqCst);
+        assert!((100..120).contains(&asked), "{asked}");
+    }
+
+    #[test]
+    fn addresses_without_encryption_are_refused_unless_the_caller_says_otherwise() {
+        let error = Fetcher::new("http://example.org", Encryption::Required).unwrap_err();
+        assert!(error.to_string().contains("does not begin with https://"), "{error}");
+    }
 }

@@ -5,6 +5,8 @@ use std::path::PathBuf;
 use auscult_eval::datasets::DatasetKind;
 use clap::{Args, Subcommand};
 
+use super::TrustArguments;
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum DataCommand {
     /// Say what a folder holds, what is missing, and whether counts are those known.
@@ -67,6 +69,9 @@ pub(crate) struct DownloadArguments {
     /// Another address with the same form of paths, such as a mirror.
     #[arg(long, value_name = "URL")]
     pub(crate) from: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) trust: TrustArguments,
 
     /// Say what would be fetched, and fetch nothing.
     #[arg(long)]

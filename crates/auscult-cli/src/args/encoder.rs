@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use auscult::encoders::{EncoderRequest, Precision};
+use auscult::fetch::Encryption;
 use clap::{Args, Subcommand};
 
 /// What is taken of an encoder's tokens.
@@ -65,6 +66,25 @@ impl EncoderArguments {
     }
 }
 
+/// What is taken from a server although nobody can say that it is what was wanted.
+#[derive(Debug, Clone, Copy, Args)]
+pub(crate) struct TrustArguments {
+    /// Fetch from addresses that are not encrypted (http), where anybody on the way could change what arrives.
+    #[arg(long)]
+    insecure: bool,
+
+    /// Take files whose checksum nobody published.
+    #[arg(long)]
+    pub(crate) unverified: bool,
+}
+
+impl TrustArguments {
+    /// Whether addresses must be encrypted.
+    pub(crate) fn encryption(self) -> Encryption {
+        if self.insecure { Encryption::NotRequired } else { Encryption::Required }
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum EncoderCommand {
     /// List the encoders this program knows, and which of them are on this machine.
@@ -85,6 +105,9 @@ pub(crate) enum EncoderCommand {
         /// SHA-256 the file must have, if you know it from elsewhere.
         #[arg(long, value_name = "HEX")]
         sha256: Option<String>,
+
+        #[command(flatten)]
+        trust: TrustArguments,
     },
     /// Run an encoder on a built-in signal and see that its numbers make sense.
     Check {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::output::Format;
+use crate::output::{Cells, Format};
 
 /// Results for programs instead of a table.
 #[derive(Debug, Args)]
@@ -13,6 +13,10 @@ pub(crate) struct FormatArguments {
     /// Print CSV, full precision, a row a clip, as they come.
     #[arg(long, group = "format")]
     csv: bool,
+
+    /// Print CSV for spreadsheets: text that they would take for a formula (it begins with = + - or @) has ' before it.
+    #[arg(long, group = "format")]
+    csv_safe: bool,
 
     /// Print one JSON object: the clips, and what the run came to.
     #[arg(long, group = "format")]
@@ -35,7 +39,8 @@ impl FormatArguments {
     /// The form asked for; `None` for a table.
     pub(crate) fn format(&self) -> anyhow::Result<Option<Format>> {
         let format = match self {
-            Self { csv: true, .. } => Some(Format::Csv),
+            Self { csv: true, .. } => Some(Format::Csv(Cells::AsTheyAre)),
+            Self { csv_safe: true, .. } => Some(Format::Csv(Cells::ForSpreadsheets)),
             Self { json: true, .. } => Some(Format::Json),
             Self { jsonl: true, .. } => Some(Format::JsonLines),
             Self { parquet: Some(path), .. } => Some(Format::Parquet(path.clone())),
@@ -43,7 +48,7 @@ impl FormatArguments {
         };
         if self.output.is_some() && matches!(format, None | Some(Format::Parquet(_))) {
             anyhow::bail!(
-                "--output goes with --csv, --json or --jsonl; --parquet names its file itself"
+                "--output goes with --csv, --csv-safe, --json or --jsonl; --parquet names its file itself"
             );
         }
         Ok(format)

@@ -34,7 +34,7 @@ pub(crate) use self::{
     calibrate::CalibrateArguments,
     comparing::{ComparingArguments, MethodName},
     data::{DataCheckArguments, DataCommand, DownloadArguments},
-    encoder::{EncoderArguments, EncoderCommand},
+    encoder::{EncoderArguments, EncoderCommand, TrustArguments},
     features::{FeatureView, FeaturesArguments},
     fit::{AutoencoderArguments, FitArguments},
     format::FormatArguments,

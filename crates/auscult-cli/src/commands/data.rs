@@ -94,6 +94,8 @@ fn report(
 fn fetch(arguments: &DownloadArguments, context: &Context) -> anyhow::Result<Outcome> {
     let plan = plan(arguments.dataset, &arguments.split, &arguments.machine)?;
     let mut settings = DownloadSettings::from_zenodo(arguments.output.clone());
+    settings.encryption = arguments.trust.encryption();
+    settings.takes_unverified = arguments.trust.unverified;
     if let Some(address) = &arguments.from {
         address.trim_end_matches('/').clone_into(&mut settings.base_url);
     }

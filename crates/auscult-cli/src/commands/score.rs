@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &ScoreArguments, context: &Context) -> anyhow::Resu
 /// Refuses forms that have no place for what was asked, and files that must not be lost.
 fn check(arguments: &ScoreArguments, format: Option<&Format>) -> anyhow::Result<()> {
     anyhow::ensure!(
-        !arguments.explain || !matches!(format, Some(Format::Csv | Format::Parquet(_))),
+        !arguments.explain || !matches!(format, Some(Format::Csv(_) | Format::Parquet(_))),
         "--explain goes with the table, --json or --jsonl; CSV and Parquet have no place for sentences"
     );
     anyhow::ensure!(

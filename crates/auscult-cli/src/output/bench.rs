@@ -8,7 +8,7 @@ use auscult_eval::{
     run::{RunFacts, RunResults, SectionResult, latex, markdown, page},
 };
 
-use super::{Format, Record, RecordWriter};
+use super::{Cells, Format, Record, RecordWriter};
 
 /// What a run says of the program, the command and the machine.
 pub(crate) fn run_facts(command: &str) -> RunFacts {
@@ -62,7 +62,7 @@ pub(crate) fn write_scores(
     let (format, output) = if cfg!(feature = "parquet") {
         (Format::Parquet(folder.join(format!("scores-{kind}.parquet"))), None)
     } else {
-        (Format::Csv, Some(csv.as_path()))
+        (Format::Csv(Cells::AsTheyAre), Some(csv.as_path()))
     };
     let mut writer = RecordWriter::new(&format, columns, output)?;
     for section in sections {

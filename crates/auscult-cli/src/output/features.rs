@@ -1,6 +1,6 @@
 //! Feature vectors, for other tools.
 
-use super::{Array, Format, Record, RecordWriter, write_npy, write_npz};
+use super::{Array, Cells, Format, Record, RecordWriter, write_npy, write_npz};
 use crate::args::{FeatureView, FeaturesArguments};
 
 /// The rows of all clips, one after the other.
@@ -61,7 +61,7 @@ pub(crate) fn write_features(
 fn write_csv(rows: &FeatureRows) -> anyhow::Result<()> {
     let mut columns = vec!["path".to_owned(), "start_seconds".to_owned(), "frame".to_owned()];
     columns.extend((0..rows.axis_len).map(|position| format!("f{position}")));
-    let mut writer = RecordWriter::new(&Format::Csv, columns, None)?;
+    let mut writer = RecordWriter::new(&Format::Csv(Cells::AsTheyAre), columns, None)?;
     let frames = rows.frames().max(1);
     for (index, values) in rows.values.chunks_exact(rows.axis_len).enumerate() {
         let clip = index / frames;

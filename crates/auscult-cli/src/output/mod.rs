@@ -30,10 +30,19 @@ pub(crate) use self::{
 /// The form results are written in.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Format {
-    Csv,
+    Csv(Cells),
     Json,
     JsonLines,
     Parquet(PathBuf),
+}
+
+/// What text in CSV is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cells {
+    /// Programs, which get it as it is.
+    AsTheyAre,
+    /// Spreadsheets, which calculate what looks like a formula.
+    ForSpreadsheets,
 }
 
 /// Writes records in a [`Format`], as they come where the form allows it.
@@ -54,7 +63,9 @@ impl RecordWriter {
         output: Option<&Path>,
     ) -> anyhow::Result<Self> {
         Ok(match format {
-            Format::Csv => Self::Csv(Box::new(text::CsvWriter::new(Sink::new(output)?, columns)?)),
+            Format::Csv(cells) => {
+                Self::Csv(Box::new(text::CsvWriter::new(Sink::new(output)?, columns, *cells)?))
+            }
             Format::JsonLines => Self::JsonLines(Sink::new(output)?),
             Format::Json => Self::Json(Sink::new(output)?, Vec::new()),
             #[cfg(feature = "parquet")]

@@ -120,7 +120,7 @@ fn contradicting_or_absurd_options_of_score_are_refused() {
         ("--csv --json", "cannot be used with"),
         ("--csv --explain", "--explain goes with the table, --json or --jsonl"),
         ("--parquet x.parquet --explain", "--explain goes with the table"),
-        ("--output x.csv", "--output goes with --csv, --json or --jsonl"),
+        ("--output x.csv", "--output goes with --csv, --csv-safe, --json or --jsonl"),
         ("--parquet nowhere/x.parquet", "there is no folder nowhere; make it first"),
         ("--csv --output nowhere/x.csv", "cannot write nowhere/x.csv"),
         ("--hop-seconds 0", "clip hop must be at least one sample"),

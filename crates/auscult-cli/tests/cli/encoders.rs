@@ -368,7 +368,17 @@ fn pull_goes_on_where_it_broke_off() {
     run(&sandbox, "encoder convert ced -o ced.safetensors").exits(0);
     let weights = sandbox.read("ced.safetensors");
     let address = serve(weights.clone());
-    let line = format!("encoder pull ced-tiny --from {address}");
+    let plain = format!("encoder pull ced-tiny --from {address}");
+    run(&sandbox, &plain)
+        .exits(2)
+        .says("nobody says which checksum it must have")
+        .says("--unverified");
+    run(&sandbox, &format!("{plain} --unverified"))
+        .exits(2)
+        .says("does not begin with https")
+        .says("--insecure");
+    assert!(!sandbox.path("encoders/ced-tiny.safetensors").exists());
+    let line = format!("{plain} --insecure --unverified");
     // The first answer breaks off; another connection brings the rest.
     let ran = run(&sandbox, &line).exits(0);
     assert!(ran.stderr.contains("its sha256 is"), "{ran:#?}");
@@ -395,8 +405,11 @@ fn pull_goes_on_where_it_broke_off() {
 fn pull_without_a_network_says_what_to_do() {
     let sandbox = Sandbox::new();
     // A port nobody listens on.
-    let ran =
-        run(&sandbox, "encoder pull ced-mini --from http://127.0.0.1:9/x.safetensors").exits(2);
+    let ran = run(
+        &sandbox,
+        "encoder pull ced-mini --insecure --unverified --from http://127.0.0.1:9/x.safetensors",
+    )
+    .exits(2);
     let target = sandbox.path("encoders/ced-mini.safetensors");
     let told = format!(
         "download it with a browser, put it at {} and run auscult encoder check ced-mini",

@@ -33,6 +33,29 @@ fn csv_has_the_promised_header_and_a_row_a_clip_in_input_order() {
 }
 
 #[test]
+fn csv_for_spreadsheets_has_no_formulas_and_the_same_numbers() {
+    let sandbox = plant();
+    sandbox.write("=cmd.wav", wav_of(&faulty_clip()));
+    let lines = |form: &str| {
+        rows(&sandbox.run(&format!("score model.auscult =cmd.wav {form}")).exits(0).stdout)
+    };
+    let (plain, safe) = (lines("--csv"), lines("--csv-safe"));
+    let (mut alike, mut quoted) = (0, 0);
+    for (plain, safe) in plain.iter().flatten().zip(safe.iter().flatten()) {
+        if plain.starts_with(['=', '+', '@'])
+            || (plain.starts_with('-') && plain.parse::<f64>().is_err())
+        {
+            assert_eq!(safe, &format!("'{plain}"));
+            quoted += 1;
+        } else {
+            assert_eq!(safe, plain);
+            alike += 1;
+        }
+    }
+    assert!(quoted > 0 && alike > 5, "{plain:?}");
+}
+
+#[test]
 fn json_forms_and_parquet_hold_what_csv_holds() {
     let sandbox = plant();
     let csv = rows(&sandbox.run("score model.auscult check --csv").exits(2).stdout);

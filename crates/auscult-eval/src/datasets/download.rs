@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::{DatasetKind, Set, Year};
 use crate::{
     Error, Result,
-    fetch::{Checksum, FetchProgress, Fetcher, Remote, RemoteSize},
+    fetch::{self, Checksum, Encryption, FetchProgress, Fetcher, Remote, RemoteSize},
 };
 
 /// Where from and where to.
@@ -20,12 +20,17 @@ pub struct DownloadSettings {
     pub base_url: String,
     /// Where files go.
     pub folder: PathBuf,
+    /// Whether the archive's address must be encrypted.
+    pub encryption: Encryption,
+    /// Whether files are taken whose checksum nobody knows.
+    pub takes_unverified: bool,
 }
 
 impl DownloadSettings {
     /// From Zenodo, where the data sets are published.
     pub fn from_zenodo(folder: PathBuf) -> Self {
-        Self { base_url: "https://zenodo.org".to_owned(), folder }
+        let base_url = "https://zenodo.org".to_owned();
+        Self { base_url, folder, encryption: Encryption::Required, takes_unverified: false }
     }
 }
 
@@ -177,15 +182,18 @@ struct Record {
 ///
 /// # Errors
 ///
-/// [`Error::Download`] if the server cannot be reached or sends something else, [`Error::Write`] if
-/// the disk is full.
+/// [`Error::Download`] if the server cannot be reached or sends something else, [`Error::Fetch`] if its address is not
+/// encrypted or nobody knows the file's checksum and the settings ask for both, [`Error::Write`] if the disk is full.
 pub fn download(
     file: &RemoteFile,
     settings: &DownloadSettings,
     progress: &mut FetchProgress<'_>,
 ) -> Result<PathBuf> {
-    let fetcher = Fetcher::new(&settings.base_url)?;
+    let fetcher = Fetcher::new(&settings.base_url, settings.encryption)?;
     let listed = listed(&fetcher, file, settings)?;
+    if listed.checksum.is_empty() && !settings.takes_unverified {
+        return Err(fetch::Error::Unverified { url: listed.key }.into());
+    }
     let target = settings.folder.join(&listed.key);
     if target.metadata().is_ok_and(|found| found.len() == listed.size) {
         let _ = progress(listed.size, listed.size);

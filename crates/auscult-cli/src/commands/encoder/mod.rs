@@ -23,8 +23,8 @@ use crate::{
 pub(crate) fn run(command: &EncoderCommand, context: &Context) -> anyhow::Result<Outcome> {
     match command {
         EncoderCommand::List { json } => list(*json, context)?,
-        EncoderCommand::Pull { name, from, sha256 } => {
-            pull::run(name, from.as_deref(), sha256.as_deref(), context)?;
+        EncoderCommand::Pull { name, from, sha256, trust } => {
+            pull::run(name, from.as_deref(), sha256.as_deref(), *trust, context)?;
         }
         EncoderCommand::Check { encoder } => check(encoder, context)?,
         EncoderCommand::Info { encoder, json } => info(encoder, *json, context)?,

@@ -4,9 +4,9 @@ use std::{fs, path::Path};
 
 use anyhow::Context as _;
 use auscult::encoders::{Checkpoint, Encoder, KNOWN, KnownEncoder};
-use auscult::fetch::{Checksum, Fetcher, Remote, RemoteSize};
+use auscult::fetch::{self, Checksum, Encryption, Fetcher, Remote, RemoteSize};
 
-use crate::{context::Context, fetching::FetchBar};
+use crate::{args::TrustArguments, context::Context, fetching::FetchBar};
 
 /// No encoder here is larger.
 const LARGEST_BYTES: u64 = 4 << 30;
@@ -15,6 +15,7 @@ pub(super) fn run(
     name: &str,
     from: Option<&str>,
     sha256: Option<&str>,
+    trust: TrustArguments,
     context: &Context,
 ) -> anyhow::Result<()> {
     let Some(known) = KnownEncoder::named(name) else {
@@ -32,11 +33,12 @@ pub(super) fn run(
         "no folder for encoders: set AUSCULT_ENCODERS to one, or HOME to your home folder",
     )?;
     let target = folder.join(known.file);
+    let wanted = sha256.or(known.sha256);
     if target.is_file() {
         let again = || format!("{}: delete it and pull again", target.display());
         let encoder = Encoder::load(&Checkpoint::open(&target)?).with_context(again)?;
         known.check_size(&encoder).with_context(again)?;
-        if let Some(wanted) = sha256.or(known.sha256) {
+        if let Some(wanted) = wanted {
             let found = Checksum::Sha256.of(&target)?;
             anyhow::ensure!(
                 wanted.eq_ignore_ascii_case(&found),
@@ -50,11 +52,16 @@ pub(super) fn run(
             encoder.label()
         ));
     }
+    if wanted.is_none() && !trust.unverified && is_address(source) {
+        let url = source.to_owned();
+        let unverified = anyhow::Error::from(fetch::Error::Unverified { url });
+        return Err(unverified.context(format!("{} was not fetched", known.name)));
+    }
     fs::create_dir_all(&folder).with_context(|| format!("cannot make {}", folder.display()))?;
     let partial = folder.join(format!("{}.part", known.file));
-    fetch(known, source, &partial, &target, context)?;
+    fetch(known, source, trust.encryption(), [&partial, &target], context)?;
     let found = Checksum::Sha256.of(&partial)?;
-    match sha256.or(known.sha256) {
+    match wanted {
         Some(wanted) if !wanted.eq_ignore_ascii_case(&found) => {
             fs::remove_file(&partial)?;
             anyhow::bail!(
@@ -63,9 +70,10 @@ pub(super) fn run(
             );
         }
         Some(_) => {}
-        None => context
-            .printer
-            .note(format!("nobody published a checksum of {}; its sha256 is {found}", known.name)),
+        None => context.printer.note(format!(
+            "{} was not verified: nobody published a checksum; its sha256 is {found}",
+            known.name
+        )),
     }
     let encoder = Checkpoint::open(&partial).and_then(|checkpoint| Encoder::load(&checkpoint));
     let encoder = encoder.and_then(|encoder| known.check_size(&encoder).map(|()| encoder));
@@ -88,11 +96,11 @@ pub(super) fn run(
 fn fetch(
     known: &KnownEncoder,
     source: &str,
-    partial: &Path,
-    target: &Path,
+    encryption: Encryption,
+    [partial, target]: [&Path; 2],
     context: &Context,
 ) -> anyhow::Result<()> {
-    if !(source.starts_with("http://") || source.starts_with("https://")) {
+    if !is_address(source) {
         fs::copy(source, partial).with_context(|| format!("cannot read {source}"))?;
         return Ok(());
     }
@@ -105,6 +113,12 @@ fn fetch(
     let size = RemoteSize::AtMost(LARGEST_BYTES);
     let remote = Remote { url: source, size, advice: &advice };
     let mut bar = FetchBar::new(known.name, context);
-    Fetcher::new(source)?.fetch(&remote, partial, &mut |done, size| bar.update(done, size))?;
+    let fetcher = Fetcher::new(source, encryption)?;
+    fetcher.fetch(&remote, partial, &mut |done, size| bar.update(done, size))?;
     Ok(())
+}
+
+/// Whether it is fetched, and not copied.
+fn is_address(source: &str) -> bool {
+    source.starts_with("http://") || source.starts_with("https://")
 }

@@ -14,7 +14,7 @@ use crate::{
     args::ServeArguments,
     context::Context,
     options::{Watched, start_log},
-    output::{Format, write_clips},
+    output::{Cells, Format, write_clips},
 };
 
 pub(super) fn serve(
@@ -57,11 +57,11 @@ fn last_time(data: &DataFolder) -> anyhow::Result<Option<f64>> {
     Ok(times.into_iter().reduce(f64::max))
 }
 
-/// Clips are written as `auscult watch export` writes them.
+/// Clips are written as `auscult watch export --parquet` or `--csv-safe` writes them.
 fn exporter() -> Exporter {
     Arc::new(|history: &History, query: &ClipQuery, form: ExportFormat, path: &Path| {
         let (format, output) = match form {
-            ExportFormat::Csv => (Format::Csv, Some(path)),
+            ExportFormat::Csv => (Format::Csv(Cells::ForSpreadsheets), Some(path)),
             ExportFormat::Parquet => (Format::Parquet(path.to_owned()), None),
         };
         write_clips(history, query, &format, output).map_err(|error| format!("{error:#}"))
