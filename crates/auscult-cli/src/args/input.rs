@@ -1,6 +1,6 @@
 //! Where sound comes from and how it is read.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, path::PathBuf, str::FromStr};
 
 use auscult::{
     LabelFolders,
@@ -19,7 +19,7 @@ pub(crate) struct InputArguments {
     /// Folders are searched with all sub-folders. Manifests are CSV, JSONL or Parquet with a path
     /// column; visit and domain if you have them.
     #[arg(required = true, value_name = "PATH", help_heading = None)]
-    pub(crate) paths: Vec<String>,
+    pub(crate) paths: Vec<PathBuf>,
 
     /// Time from the start of one clip to the next in long recordings; one clip length if not
     /// given. Shorter makes clips overlap.

@@ -1,8 +1,10 @@
 //! `auscult report`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-use clap::{Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, builder::ArgPredicate};
+use clap::{
+    Arg, ArgAction, ArgMatches, Args, Command, FromArgMatches, builder::ArgPredicate, value_parser,
+};
 
 use super::ScoringArguments;
 
@@ -54,25 +56,25 @@ impl ReportArguments {
         if self.machines.0.is_empty() {
             return vec![self.scoring.clone()];
         }
-        let machine = |values: &Vec<String>| {
-            let (model, paths) =
-                values.split_first().map_or(("", &[][..]), |(model, paths)| (model, paths));
+        let machine = |values: &Vec<PathBuf>| {
             let mut scoring = self.scoring.clone();
-            (scoring.model, scoring.input.paths) = (PathBuf::from(model), paths.to_vec());
+            if let Some((model, paths)) = values.split_first() {
+                (scoring.model, scoring.input.paths) = (model.clone(), paths.to_vec());
+            }
             scoring
         };
         self.machines.0.iter().map(machine).collect()
     }
 
     /// The first of the machines of a page that has a list of them.
-    pub(crate) fn first_of_several(&self) -> Option<&str> {
-        self.machines.0.first()?.first().map(String::as_str)
+    pub(crate) fn first_of_several(&self) -> Option<&Path> {
+        self.machines.0.first()?.first().map(PathBuf::as_path)
     }
 }
 
 /// Several machines: the values of each `--machine`, a model and its recordings.
 #[derive(Debug, Clone, Default)]
-struct MachinesArguments(Vec<Vec<String>>);
+struct MachinesArguments(Vec<Vec<PathBuf>>);
 
 const MACHINE: &str = "machine";
 
@@ -83,6 +85,7 @@ impl Args for MachinesArguments {
                 .long(MACHINE)
                 .value_names(["MODEL", "PATH"])
                 .num_args(2..)
+                .value_parser(value_parser!(PathBuf))
                 .action(ArgAction::Append)
                 .help("One of several machines on the page: its model, then its recordings; may be given many times")
                 .help_heading(None),
@@ -96,7 +99,7 @@ impl Args for MachinesArguments {
 
 impl FromArgMatches for MachinesArguments {
     fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
-        let machines = matches.get_occurrences::<String>(MACHINE).into_iter().flatten();
+        let machines = matches.get_occurrences::<PathBuf>(MACHINE).into_iter().flatten();
         Ok(Self(machines.map(|values| values.cloned().collect()).collect()))
     }
 

@@ -42,7 +42,7 @@ impl ScoringArguments {
 
     /// Everything that is read.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &Path> {
-        self.input.paths.iter().map(Path::new).chain([self.model.as_path()])
+        self.input.paths.iter().map(PathBuf::as_path).chain([self.model.as_path()])
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct TuneArguments {
 
     /// Sound of other machines: files, folders, patterns or manifests.
     #[arg(long, value_name = "PATH", num_args = 1.., help_heading = None)]
-    pub(crate) outliers: Vec<String>,
+    pub(crate) outliers: Vec<PathBuf>,
 
     /// Stop after this time (90s, 5m, 1h) or after this many settings (200); all settings if not
     /// given.

@@ -238,3 +238,19 @@ fn other_sample_rates_are_resampled() {
     sandbox.write("same.wav", wav_of(&clip()));
     assert_eq!(sandbox.score("model.auscult fast.wav same.wav").len(), 2);
 }
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_that_are_not_text_are_read_as_arguments_too() {
+    use std::os::unix::ffi::OsStrExt;
+
+    let sandbox = Sandbox::with_model();
+    let clip = sandbox.read("normal/visit_1/0.wav");
+    let name = std::ffi::OsStr::from_bytes(b"bad\xff.wav");
+    std::fs::write(sandbox.path(name), clip).unwrap();
+    for before in [&["score", "model.auscult"][..], &["explain", "model.auscult"]] {
+        let ran = sandbox.command(before.iter().copied()).arg(name).output().unwrap();
+        assert_eq!(ran.status.code(), Some(0), "{before:?}: {ran:?}");
+        assert!(String::from_utf8_lossy(&ran.stdout).contains("bad"), "{before:?}: {ran:?}");
+    }
+}
