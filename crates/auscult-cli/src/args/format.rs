@@ -9,6 +9,7 @@ use crate::output::{Cells, Format};
 /// Results for programs instead of a table.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Results for programs")]
+#[expect(clippy::struct_excessive_bools, reason = "flags, at most one of which is given")]
 pub(crate) struct FormatArguments {
     /// Print CSV, full precision, a row a clip, as they come.
     #[arg(long, group = "format")]

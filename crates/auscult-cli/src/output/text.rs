@@ -8,6 +8,18 @@ pub(crate) struct CsvWriter {
     cells: Cells,
 }
 
+impl Cells {
+    /// Text as whoever reads it needs it.
+    fn cell(self, text: &str) -> String {
+        let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+        if self == Self::ForSpreadsheets && is_formula {
+            format!("'{text}")
+        } else {
+            text.to_owned()
+        }
+    }
+}
+
 impl CsvWriter {
     pub(crate) fn new(sink: Sink, columns: Vec<String>, cells: Cells) -> anyhow::Result<Self> {
         let mut writer = csv::Writer::from_writer(sink);
@@ -16,9 +28,9 @@ impl CsvWriter {
     }
 
     pub(crate) fn write(&mut self, record: &Record) -> anyhow::Result<()> {
+        let cells = self.cells;
         let cell = |column: &String| match record.get(column) {
-            Some(Field::Text(text)) if self.is_formula(text) => format!("'{text}"),
-            Some(Field::Text(text)) => text.clone(),
+            Some(Field::Text(text)) => cells.cell(text),
             // The shortest text that reads back as the same number.
             Some(Field::Number(Some(number))) => number.to_string(),
             Some(Field::Json(value)) => value.to_string(),
@@ -26,11 +38,6 @@ impl CsvWriter {
         };
         self.writer.write_record(self.columns.iter().map(cell))?;
         Ok(self.writer.flush()?)
-    }
-
-    /// Whether somebody who opens the file would see what a spreadsheet makes of the text.
-    fn is_formula(&self, text: &str) -> bool {
-        self.cells == Cells::ForSpreadsheets && text.starts_with(['=', '+', '-', '@', '\t', '\r'])
     }
 
     pub(crate) fn finish(self) -> anyhow::Result<()> {
