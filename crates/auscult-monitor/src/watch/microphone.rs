@@ -32,6 +32,8 @@ pub(super) struct Microphone {
     model: i64,
     /// Per band: mean and deviation of the references, in dB.
     usual: Vec<(f64, f64)>,
+    /// How far references are from that themselves, once a clip has told the edges of bands.
+    own: Option<Own>,
     recent: VecDeque<Vec<f32>>,
     /// What the last clip was judged to be.
     last: Option<SensorFault>,
@@ -46,7 +48,7 @@ impl Microphone {
             mean_and_deviation(levels)
         });
         let recent = VecDeque::with_capacity(TOGETHER);
-        Self { model, usual: usual.collect(), recent, last: None }
+        Self { model, usual: usual.collect(), own: None, recent, last: None }
     }
 
     /// Whether it was made for this model.
@@ -58,6 +60,7 @@ impl Microphone {
     pub(super) fn hear(&mut self, record: &ClipRecord, machine: &Machine) -> Option<SensorFault> {
         let difference = record.difference.as_ref()?;
         let reference = spectrum_of(machine, difference.reference)?;
+        self.own.get_or_insert_with(|| Own::of(machine, &self.usual, &difference.hertz));
         let clip = difference.decibels.iter().zip(reference).map(|(more, level)| more + level);
         if self.recent.len() == TOGETHER {
             self.recent.pop_front();
@@ -83,25 +86,64 @@ impl Microphone {
     /// Judges the clips from `first` on together.
     fn judge(&self, first: usize, hertz: &[f64]) -> Option<SensorFault> {
         let bands = self.bands(first, hertz);
-        (bands.len() >= FEWEST).then(|| common_gain(&bands).or_else(|| even_loss(&bands)))?
+        let own = self.own.unwrap_or_default();
+        let fault = || common_gain(&bands, own).or_else(|| even_loss(&bands, own));
+        (bands.len() >= FEWEST).then(fault)?
     }
 
     /// How the clips from `first` on differ from the references on average.
     fn bands(&self, first: usize, hertz: &[f64]) -> Vec<Band> {
         let count = (self.recent.len() - first) as f64;
-        let bands = self.usual.iter().zip(hertz.windows(2)).enumerate();
-        bands
-            .filter_map(|(band, (&(usual, deviation), edges))| {
-                let levels = self.recent.range(first..).filter_map(|clip| clip.get(band));
-                let level = levels.map(|&level| f64::from(level)).sum::<f64>() / count;
-                (usual > EMPTY && level > EMPTY).then(|| Band {
-                    octave: (edges[0].max(1.0) * edges[1]).log2() / 2.0,
-                    decibels: level - usual,
-                    allowed: EVEN + deviation / count.sqrt(),
-                })
-            })
-            .collect()
+        let level = |band: usize| {
+            let levels = self.recent.range(first..).filter_map(|clip| clip.get(band));
+            levels.map(|&level| f64::from(level)).sum::<f64>() / count
+        };
+        bands_beside(&self.usual, hertz, level, count)
     }
+}
+
+/// How far references are from what they are on average. A machine that knocks now and then has clips with a knock and clips
+/// without, and what one of them does is not the microphone's.
+#[derive(Debug, Clone, Copy, Default)]
+struct Own {
+    /// The lowest and highest gain of one, in dB.
+    gains: (f64, f64),
+    /// The most that one lost at the high end, in dB.
+    high: f64,
+}
+
+impl Own {
+    fn of(machine: &Machine, usual: &[(f64, f64)], hertz: &[f64]) -> Self {
+        let mut own = Self::default();
+        for spectrum in spectra(machine) {
+            let level = |band: usize| spectrum.get(band).map_or(EMPTY, |&level| f64::from(level));
+            let bands = bands_beside(usual, hertz, level, 1.0);
+            let gain = middle(bands.iter().map(|band| band.decibels)).unwrap_or(0.0);
+            own.gains = (own.gains.0.min(gain), own.gains.1.max(gain));
+            own.high = own.high.min(line(&bands).map_or(0.0, |(_, _, high)| high));
+        }
+        own
+    }
+}
+
+/// The bands of a sound, the mean of `count` clips, beside what they usually are.
+fn bands_beside(
+    usual: &[(f64, f64)],
+    hertz: &[f64],
+    level: impl Fn(usize) -> f64,
+    count: f64,
+) -> Vec<Band> {
+    let bands = usual.iter().zip(hertz.windows(2)).enumerate();
+    bands
+        .filter_map(|(band, (&(usual, deviation), edges))| {
+            let level = level(band);
+            (usual > EMPTY && level > EMPTY).then(|| Band {
+                octave: (edges[0].max(1.0) * edges[1]).log2() / 2.0,
+                decibels: level - usual,
+                allowed: EVEN + deviation / count.sqrt(),
+            })
+        })
+        .collect()
 }
 
 impl SensorFault {
@@ -123,10 +165,11 @@ struct Band {
     allowed: f64,
 }
 
-/// The gain that all bands share, if there is one and it is large.
-fn common_gain(bands: &[Band]) -> Option<SensorFault> {
+/// The gain that all bands share, if there is one, and it is far from those of all references.
+fn common_gain(bands: &[Band], own: Own) -> Option<SensorFault> {
     let gain = middle(bands.iter().map(|band| band.decibels))?;
-    (gain.abs() >= LARGE && follow(bands, |_| gain)).then_some(SensorFault::Gain(gain))
+    let is_large = gain <= own.gains.0 - LARGE || gain >= own.gains.1 + LARGE;
+    (is_large && follow(bands, |_| gain)).then_some(SensorFault::Gain(gain))
 }
 
 /// What distance or a turned microphone does: the whole spectrum is quieter, by a straight line over the octaves, and most at high
@@ -135,7 +178,16 @@ fn common_gain(bands: &[Band]) -> Option<SensorFault> {
 /// Only losses count, and only even ones: faults of machines make something louder, or take something away in places, and must not
 /// be taken for the microphone's. (Any loss that grows with frequency would also find a cloth over the microphone; it was tried,
 /// and took 3 of 80 clips of real faults for one.)
-fn even_loss(bands: &[Band]) -> Option<SensorFault> {
+fn even_loss(bands: &[Band], own: Own) -> Option<SensorFault> {
+    let (slope, low, high) = line(bands)?;
+    let start = low - slope * bands.first()?.octave;
+    let is_loss = slope < 0.0 && low <= EVEN && high <= own.high - LARGE;
+    (is_loss && follow(bands, |octave| start + slope * octave))
+        .then_some(SensorFault::Moved(low, high))
+}
+
+/// The straight line over the octaves that bands lie along: its slope, and where it begins and ends, in dB.
+fn line(bands: &[Band]) -> Option<(f64, f64, f64)> {
     let pairs = bands.iter().enumerate().flat_map(|(at, low)| {
         let slope = move |high: &Band| (high.decibels - low.decibels) / (high.octave - low.octave);
         bands[at + 1..].iter().map(slope)
@@ -143,12 +195,8 @@ fn even_loss(bands: &[Band]) -> Option<SensorFault> {
     // Medians: a few bands may hold something else.
     let slope = middle(pairs)?;
     let start = middle(bands.iter().map(|band| band.decibels - slope * band.octave))?;
-    let line = |octave: f64| start + slope * octave;
-    let (low, high) = (line(bands.first()?.octave), line(bands.last()?.octave));
-    // Where clips differ much from each other, so do the lines through them.
-    let chance = middle(bands.iter().map(|band| band.allowed - EVEN))?;
-    let is_loss = slope < 0.0 && low <= EVEN && high <= -LARGE - chance;
-    (is_loss && follow(bands, line)).then_some(SensorFault::Moved(low, high))
+    let at = |band: &Band| start + slope * band.octave;
+    Some((slope, at(bands.first()?), at(bands.last()?)))
 }
 
 /// Whether nine of ten bands are where they are expected.
@@ -190,7 +238,7 @@ mod tests {
     fn microphone() -> (Microphone, Vec<f64>) {
         let hertz = (0..=16).map(|band| 100.0 * 2.0_f64.powf(f64::from(band) / 3.0)).collect();
         let usual = vec![(-40.0, 2.0); 16];
-        (Microphone { model: 1, usual, recent: VecDeque::new(), last: None }, hertz)
+        (Microphone { model: 1, usual, own: None, recent: VecDeque::new(), last: None }, hertz)
     }
 
     /// Three clips that differ from the references by `decibels`, and from each other.
@@ -201,6 +249,21 @@ mod tests {
             microphone.recent.push_back((0..16).map(|band| level(band) as f32).collect());
         }
         microphone.judge(0, &hertz)
+    }
+
+    #[test]
+    fn what_references_do_is_not_the_microphone() {
+        let (mut microphone, hertz) = microphone();
+        microphone.own = Some(Own { gains: (-9.0, 4.0), high: -5.0 });
+        let mut judge = |low: f32, high: f32| {
+            let level = |band: u8| -40.0 + low + (high - low) * f32::from(band) / 15.0;
+            microphone.recent = [(0..16).map(level).collect()].into();
+            microphone.judge(0, &hertz).is_some()
+        };
+        let like_references = [(-10.0, -10.0), (-14.0, -14.0), (9.0, 9.0), (0.0, -10.0)];
+        assert_eq!(like_references.map(|(low, high)| judge(low, high)), [false; 4]);
+        let unlike_them = [(-16.0, -16.0), (11.0, 11.0), (0.0, -12.0)];
+        assert_eq!(unlike_them.map(|(low, high)| judge(low, high)), [true; 3]);
     }
 
     #[test]
