@@ -5,6 +5,8 @@
 // 1. What the user typed becomes a list of sources; a manifest is such a list in a file.
 mod source;
 
+mod pattern;
+
 pub mod manifest;
 
 mod label;

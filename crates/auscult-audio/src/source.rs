@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use glob::{MatchOptions, Pattern};
 
@@ -10,6 +10,7 @@ use crate::extensions::{SUPPORTED, has_sound_extension};
 use crate::label_folders::{self, LabelFolder};
 use crate::manifest::{Format, Manifest, Row};
 use crate::notes::{self, Note};
+use crate::pattern::{fixed_part, is_hidden_from, pattern};
 use crate::table::has_table_extension;
 use crate::{Error, Label, MemorySound, Result, SampleColumn, UnknownLabel, walk};
 
@@ -313,28 +314,6 @@ fn expand_pattern(input: &str, samples: Samples<'_>, expanded: &mut Expanded) ->
         return Err(Error::NoMatch { pattern: input.to_owned() });
     }
     Ok(())
-}
-
-/// Whether a name with a leading dot matches a part of a pattern that does not spell the dot.
-fn is_hidden_from(pattern: &str, path: &Path) -> bool {
-    let has_dot = |part: Component<'_>| part.as_os_str().as_encoded_bytes().starts_with(b".");
-    let parts = path.components().rev().zip(Path::new(pattern).components().rev());
-    parts.into_iter().any(|(found, asked)| has_dot(found) && !has_dot(asked))
-}
-
-fn is_pattern(input: &str) -> bool {
-    input.contains(['*', '?', '['])
-}
-
-/// An input as a pattern. Patterns are text; a name need not be.
-fn pattern(input: &OsStr) -> Option<&str> {
-    input.to_str().filter(|input| is_pattern(input))
-}
-
-/// The leading folders of a pattern that hold no wildcard.
-fn fixed_part(pattern: &str) -> PathBuf {
-    let is_fixed = |part: &OsStr| !is_pattern(&part.to_string_lossy());
-    Path::new(pattern).components().take_while(|part| is_fixed(part.as_os_str())).collect()
 }
 
 #[cfg(test)]

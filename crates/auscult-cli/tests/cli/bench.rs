@@ -502,7 +502,7 @@ fn downloads_are_planned_and_offline_is_told() {
         .says("no machine \"pump\"");
     // A port nobody listens on.
     sandbox
-        .run("data download dcase2023 --split dev --machine fan --from http://127.0.0.1:9")
+        .run("data download dcase2023 --split dev --machine fan --insecure --from http://127.0.0.1:9")
         .exits(2)
         .says("check the connection");
 }

@@ -5,6 +5,7 @@
 
 mod pickle;
 mod safetensors;
+mod tensor;
 mod torch;
 mod values;
 

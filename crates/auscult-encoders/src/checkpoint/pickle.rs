@@ -6,7 +6,10 @@
 
 use std::{collections::HashMap, rc::Rc};
 
-use super::Storage;
+use super::{
+    Storage,
+    tensor::{Tensor, storage, tensor},
+};
 use crate::{Error, Result};
 
 /// Values and what is copied into them, in steps of 64 bytes: 400 times what the largest released checkpoint has, and 300 MB at
@@ -18,9 +21,6 @@ const DEEPEST: u32 = 64;
 
 /// Letters of a name of a module and what is in it.
 const LONGEST_NAME: usize = 1024;
-
-/// Axes of a tensor.
-const MOST_AXES: usize = 16;
 
 /// What a pickle put together.
 #[derive(Debug)]
@@ -54,16 +54,6 @@ pub(super) enum Value {
 enum Container {
     List(Vec<Value>),
     Dictionary(Vec<(Value, Value)>),
-}
-
-/// A tensor as the pickle describes it.
-#[derive(Debug)]
-pub(super) struct Tensor {
-    pub(super) storage: Storage,
-    pub(super) key: Rc<str>,
-    pub(super) offset: usize,
-    pub(super) shape: Vec<usize>,
-    pub(super) strides: Vec<usize>,
 }
 
 /// Reads a pickle.
@@ -513,38 +503,6 @@ impl Machine<'_> {
         self.stack.push(value);
         Ok(())
     }
-}
-
-fn storage(class: &str) -> Storage {
-    match class {
-        "torch.FloatStorage" => Storage::F32,
-        "torch.HalfStorage" => Storage::F16,
-        "torch.BFloat16Storage" => Storage::Bf16,
-        other => Storage::Other(other.to_owned()),
-    }
-}
-
-fn tensor(arguments: &[Value]) -> Option<Tensor> {
-    let [Value::StorageOf { storage, key }, Value::Int(offset), shape, strides, ..] = arguments
-    else {
-        return None;
-    };
-    let (shape, strides) = (lengths(shape)?, lengths(strides)?);
-    (shape.len() == strides.len()).then_some(())?;
-    let offset = usize::try_from(*offset).ok()?;
-    Some(Tensor { storage: Storage::clone(storage), key: key.clone(), offset, shape, strides })
-}
-
-fn lengths(value: &Value) -> Option<Vec<usize>> {
-    let Value::Tuple(values, _) = value else { return None };
-    (values.len() <= MOST_AXES).then_some(())?;
-    values
-        .iter()
-        .map(|value| match value {
-            Value::Int(value) => usize::try_from(*value).ok(),
-            _ => None,
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use zip::{
     read::{ArchiveOffset, Config},
 };
 
-use super::{Contents, Description, Entry, elements, pickle};
+use super::{Contents, Description, Entry, elements, pickle, tensor::Tensor};
 use crate::{Error, Result};
 
 /// The pickle of the largest released checkpoint has 120 kB.
@@ -91,7 +91,7 @@ fn is_named(path: &str, name: &str) -> bool {
 }
 
 /// Checks a described tensor against the bytes there are.
-fn entry(name: &str, tensor: &pickle::Tensor, storage: &Range<usize>) -> Result<Entry> {
+fn entry(name: &str, tensor: &Tensor, storage: &Range<usize>) -> Result<Entry> {
     let outside = || {
         let reason = format!(
             "tensor {name} of shape {:?} does not fit into its storage of {} bytes",
