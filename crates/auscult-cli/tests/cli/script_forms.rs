@@ -256,7 +256,7 @@ fn a_downloaded_archive_is_checked_and_evaluated_in_place() {
     zip_folder(&sandbox.path("d"), &mut archive);
     let server = serve("-6_dB_fan.zip", archive);
     let line = format!(
-        "data download mimii --split min6dB --machine fan -o got --insecure --from {server}"
+        "data download mimii --split min6dB --machine fan -o got --insecure --unverified --from {server}"
     );
     let ran = sandbox.run(&line).exits(0);
     assert_eq!(Path::new(ran.stdout.trim()), Path::new("got/-6_dB_fan.zip"));
