@@ -180,7 +180,7 @@ impl<'a> Recordings<'a> {
     }
 
     /// The references of a model. A model names files, and may come from anybody: what does not sound as it did when it was
-    /// learnt is not at hand.
+    /// learnt is not played.
     fn of_references(machine: &'a Machine, place: &'a dyn Fn(&str) -> Location) -> Self {
         let provenance = machine.model().references().provenance().iter();
         let digests = provenance.map(|from| (At::of_reference(from), from.digest.as_str()));
