@@ -25,6 +25,7 @@ SITE = """
 name = "fan"
 model = "fan.auscult"
 folder = "in"
+alarm.raise = 3
 [[webhook]]
 url = "http://127.0.0.1:9/nobody-is-there"
 """

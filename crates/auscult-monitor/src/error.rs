@@ -43,6 +43,14 @@ pub enum Error {
         /// Why, and what could be promised.
         reason: String,
     },
+    /// The alarm budget that the configuration names cannot be kept.
+    #[error("{reason}; {instead}")]
+    NotPromised {
+        /// Why.
+        reason: String,
+        /// What could be promised.
+        instead: String,
+    },
     /// The disk or the network refuses.
     #[error("{doing}: {source}")]
     Io {

@@ -22,7 +22,7 @@ use crate::{
     sinks::{self, Bell, Choice, Post},
     site::{MachineSpec, Site, SourceSpec},
     sources::{self, Folders, Tap},
-    watch::{Event, Sound, Surroundings, Watch},
+    watch::{Event, Models, RuleStatus, Sound, Surroundings, Watch},
     worker::{Work, Worker},
 };
 
@@ -246,17 +246,8 @@ impl Monitor {
     /// Opens everything that would judge a machine, so that one that is judged now is not lost.
     async fn check_models(&self, spec: &MachineSpec, id: i64) -> Result<()> {
         let (spec, around) = (spec.clone(), self.around.clone());
-        let check = move || -> Result<()> {
-            let mut paths: Vec<PathBuf> = spec.models().cloned().collect();
-            if spec.model.is_none() {
-                let current = around.writer.call(move |history| history.current_model(id, None))?;
-                paths.extend(current.map(|row| around.data.file(&row.file)));
-            }
-            for path in paths {
-                drop(crate::watch::open_file(&path, &spec, &around.front_ends)?);
-            }
-            Ok(())
-        };
+        let check =
+            move || Models::check(&spec, id, &around.data, &around.writer, &around.front_ends);
         tokio::task::spawn_blocking(check).await.map_err(|_| Error::Stopping)?
     }
 
@@ -457,16 +448,19 @@ fn model_files(site: &Site) -> ModelFiles {
     paths.map(|path| (path.clone(), facts(path))).collect()
 }
 
-/// Opens every model that a configuration names, as a monitor would.
+/// Opens every model that a configuration names, as a monitor would, and says what raises alarms: a machine's name and its rule,
+/// for each model.
 ///
 /// # Errors
 ///
 /// The first one that cannot be used, and why: another front end, a budget that its visits cannot carry.
-pub fn check_models(site: &Site, front_ends: &FrontEnds) -> Result<()> {
+pub fn check_models(site: &Site, front_ends: &FrontEnds) -> Result<Vec<(String, RuleStatus)>> {
+    let mut rules = Vec::new();
     for machine in &site.machines {
         for path in machine.models() {
-            drop(crate::watch::open_file(path, machine, front_ends)?);
+            let rule = crate::watch::check_file(path, machine, front_ends)?;
+            rules.push((machine.name.clone(), rule));
         }
     }
-    Ok(())
+    Ok(rules)
 }

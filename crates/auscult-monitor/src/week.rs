@@ -123,6 +123,7 @@ impl Days {
                     .push(format!("{what} during {}, which are not judged", plural(count, "clip")));
             }
         }
+        notes.extend(standing.status.rule.iter().map(|rule| format!("an alarm is {}", rule.text)));
         notes.extend(unheard(&records));
         notes.extend(event_notes(&events, from));
         let is_alarm =

@@ -5,7 +5,8 @@
 use auscult::alarm::Observation;
 use auscult_monitor::{
     Error,
-    history::{ClipQuery, ClipRow, Commit, FILE, History, TrendPoint},
+    data::DataFolder,
+    history::{ClipQuery, ClipRow, Commit, FILE, History, SoundRow, TrendPoint},
     site::{HistoryFile, Seconds},
 };
 use proptest::prelude::*;
@@ -138,6 +139,40 @@ fn a_clip_that_somebody_spoke_of_is_kept_and_counted_once() {
 }
 
 #[test]
+fn sound_stays_within_its_budget_and_what_is_deleted_is_written_down() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = DataFolder::new(folder.path());
+    let mut history = History::open(folder.path()).unwrap();
+    let machine = history.machine("pump", BEGIN).unwrap();
+    let mut commit = Commit::of(machine);
+    for (index, purpose) in ["alarm", "learning", "all", "all", "alarm"].into_iter().enumerate() {
+        let (file, time) = (format!("sound/pump/{index}.flac"), BEGIN + 60.0 * index as f64);
+        let bytes = data.write(&file, &[0; 1_000]).unwrap();
+        commit.sounds.push(SoundRow { file, time, seconds: 10.0, bytes, purpose });
+    }
+    write(&mut history, &commit);
+    let left = || -> Vec<usize> {
+        (0..5).filter(|index| data.file(&format!("sound/pump/{index}.flac")).is_file()).collect()
+    };
+    assert_eq!(history.sweep_sounds(&data, 5_000, BEGIN).unwrap(), 0, "there is room");
+    // Plain clips first, the older one before the newer, then what was learnt from, and alarms last.
+    assert_eq!((history.sweep_sounds(&data, 4_500, BEGIN).unwrap(), left()), (1, vec![0, 1, 3, 4]));
+    assert_eq!((history.sweep_sounds(&data, 2_000, BEGIN).unwrap(), left()), (2, vec![0, 4]));
+    // What a person deletes is of a machine and a span of time.
+    let of = |history: &mut History, from: f64, to: f64| {
+        history.delete_sound_of(&data, machine, (BEGIN + from, BEGIN + to), "ada", BEGIN).unwrap()
+    };
+    assert_eq!((of(&mut history, 20.0, 230.0), left()), (0, vec![0, 4]));
+    assert_eq!((of(&mut history, 9.0, 241.0), left()), (2, Vec::new()));
+    let deletions = history.deletions(10).unwrap();
+    let told: Vec<(i64, i64, &str)> =
+        deletions.iter().map(|it| (it.count, it.bytes, it.reason.as_str())).collect();
+    let budget = "the budget of sound was used up";
+    assert_eq!(told, [(2, 2_000, "deleted by ada"), (2, 2_000, budget), (1, 1_000, budget)]);
+    assert_eq!(history.sound_bytes().unwrap(), 0);
+}
+
+#[test]
 fn half_a_commit_is_none() {
     let folder = tempfile::tempdir().unwrap();
     let mut history = History::open(folder.path()).unwrap();
@@ -170,8 +205,7 @@ fn strangers_and_newer_histories_are_refused() {
 }
 
 #[test]
-fn a_history_of_every_version_opens() {
-    // Version 1 is the one written now; its file is made here so that the next version has it to open.
+fn copies_are_whole() {
     let folder = tempfile::tempdir().unwrap();
     let mut history = History::open(folder.path()).unwrap();
     history.machine("pump", BEGIN).unwrap();
@@ -183,4 +217,44 @@ fn a_history_of_every_version_opens() {
     let copy = History::read(other.path()).unwrap();
     assert_eq!(copy.machines().unwrap(), [(1, "pump".to_owned())]);
     copy.check().unwrap();
+}
+
+/// What makes each version of the schema out of the one before; the last is what is written now.
+const STEPS: [&str; 2] =
+    [include_str!("../src/history/schema.sql"), include_str!("../src/history/schema_2.sql")];
+
+#[test]
+fn a_history_of_every_version_opens_and_is_brought_up_to_date() {
+    assert_eq!(
+        i64::try_from(STEPS.len()).unwrap(),
+        auscult_monitor::history::SCHEMA_VERSION,
+        "a step for each"
+    );
+    for version in 1..=STEPS.len() {
+        let folder = tempfile::tempdir().unwrap();
+        let old = rusqlite::Connection::open(folder.path().join(FILE)).unwrap();
+        STEPS[..version].iter().for_each(|step| old.execute_batch(step).unwrap());
+        old.pragma_update(None, "application_id", 0x6175_7363).unwrap();
+        old.pragma_update(None, "user_version", i64::try_from(version).unwrap()).unwrap();
+        old.execute_batch(
+            "INSERT INTO machines (id, name, added) VALUES (1, 'pump', 1780272000);
+             INSERT INTO models (id, machine, version, file, hash, origin, note, threshold, reference_count, visits, valid_from)
+             VALUES (1, 1, 1, 'models/pump/0001.auscult', 'abc', 'learned', 'learnt', 1.5, 100, 5, 1780272000);",
+        )
+        .unwrap();
+        drop(old);
+        // Who only looks changes nothing, and sees it all.
+        assert_eq!(History::read(folder.path()).unwrap().models(1).unwrap()[0].hash, "abc");
+        let mut history = History::open(folder.path()).unwrap();
+        assert_eq!(history.machine("pump", BEGIN).unwrap(), 1);
+        let models = history.models(1).unwrap();
+        assert_eq!(models.len(), 1);
+        assert_eq!((models[0].came_from(), &models[0].planned), ("abc", &None));
+        history.write(&Commit::of(1), BEGIN).unwrap();
+        history.check().unwrap();
+        drop(history);
+        let now = rusqlite::Connection::open(folder.path().join(FILE)).unwrap();
+        let found: i64 = now.pragma_query_value(None, "user_version", |row| row.get(0)).unwrap();
+        assert_eq!(found, auscult_monitor::history::SCHEMA_VERSION);
+    }
 }

@@ -9,7 +9,7 @@ use auscult_monitor::{
     Error,
     clock::Clock,
     data::DataFolder,
-    history::{EventQuery, History, Writer},
+    history::{EventQuery, History, ModelRow, Writer},
     news::ListeningIn,
     site::{MachineSpec, Site},
     watch::{
@@ -52,15 +52,27 @@ impl Hall {
         Self { folder, around, thread: Some(thread) }
     }
 
-    fn spec(model: Option<PathBuf>) -> MachineSpec {
-        let text = "[[machine]]\nname = \"fan\"\npreset = \"paper\"\nclip = \"1s\"\n[machine.learn]\nvisits = 3\nclips = 24\n\
-            visit = \"day\"\n";
-        let mut site = Site::parse(text, &PathBuf::from("site.toml")).unwrap();
-        MachineSpec { model, ..site.machines.remove(0) }
+    fn spec(more: &str) -> MachineSpec {
+        let text = format!(
+            "[[machine]]\nname = \"fan\"\npreset = \"paper\"\nclip = \"1s\"\n{more}\n[machine.learn]\nvisits = 3\nclips = 24\n\
+             visit = \"day\"\n"
+        );
+        let mut site = Site::parse(&text, &PathBuf::from("site.toml")).unwrap();
+        site.machines.remove(0)
     }
 
     fn open(&self, model: Option<PathBuf>) -> Watch {
-        Watch::open(Self::spec(model), self.around.clone()).unwrap()
+        Watch::open(MachineSpec { model, ..Self::spec("") }, self.around.clone()).unwrap()
+    }
+
+    /// With more lines in its configuration.
+    fn open_with(&self, more: &str) -> Result<Watch, Error> {
+        Watch::open(Self::spec(more), self.around.clone())
+    }
+
+    fn models(&self, watch: &Watch) -> Vec<ModelRow> {
+        watch.settle().unwrap();
+        History::read(self.folder.path()).unwrap().models(watch.id()).unwrap()
     }
 
     fn status(&self, watch: &Watch) -> MachineStatus {
@@ -182,12 +194,13 @@ fn commands_that_would_change_nothing_are_refused() {
     }
     let backwards = Request::DeleteSound { from: now, to: now - 1.0, who: me() };
     assert!(refusal(watch.decide(backwards)).contains("is not before"));
-    hall.hear(&mut watch, 3, 2..8, true);
+    hall.hear(&mut watch, 3, 2..70, true);
     watch.obey(Command::Acknowledge { who: me() }).unwrap();
     assert!(refusal(watch.obey(Command::Acknowledge { who: me() })).contains("already"));
     assert!(hall.events(&watch).iter().filter(|it| it.kind == EventKind::Command).count() == 1);
     // What is answered is about the command, also if something else became due.
-    watch.obey(shelve(600.0)).unwrap();
+    let until = hall.around.clock.now() + 600.0;
+    watch.obey(Command::Shelve { until, reason: me(), who: me() }).unwrap();
     hall.around.clock.set(now + DAY);
     let request = Request::Shelve { seconds: 60.0, reason: "again".to_owned(), who: me() };
     let (change, _) = watch.decide(request).unwrap();
@@ -228,4 +241,138 @@ fn a_clock_that_was_set_back_while_nobody_watched_is_told_and_time_goes_on() {
     assert!(events.len() > set + 1, "the alarm comes after it, although its time is earlier");
     let numbers = events.iter().map(|event| event.id.rsplit('-').next().unwrap().parse::<u64>());
     assert!(numbers.map(Result::unwrap).is_sorted());
+}
+
+#[test]
+fn without_a_word_one_alarm_a_month_is_aimed_at_and_said_not_to_be_promised() {
+    let hall = Hall::new();
+    let mut watch = hall.learnt();
+    let rule = hall.status(&watch).rule.unwrap();
+    assert_eq!((rule.budget.as_deref(), rule.promised), (Some("1 alarm per month"), false));
+    // 3 of 5 of a clip a second would be hundreds of alarms a month.
+    assert!(rule.raise > 3, "{rule:?}");
+    assert!(rule.missing.is_some() && rule.text.contains("cannot be promised"), "{rule:?}");
+    let clips = rule.window as u32;
+    hall.hear(&mut watch, 3, 0..clips, false);
+    assert_ne!(hall.status(&watch).state, "alarm");
+    hall.hear(&mut watch, 3, clips..2 * clips, true);
+    assert_eq!(hall.status(&watch).state, "alarm", "a fault is an alarm all the same");
+    drop(watch);
+    // A restart plans nothing anew.
+    let watch = hall.open(None);
+    assert_eq!(hall.models(&watch).len(), 1);
+    assert_eq!(hall.status(&watch).rule.unwrap(), rule);
+}
+
+#[test]
+fn what_visits_carry_is_promised_and_another_pace_or_budget_is_another_version() {
+    let hall = Hall::new();
+    drop(hall.learnt());
+    let own = {
+        let watch = hall.open_with("alarm.raise = 3").unwrap();
+        let rule = hall.status(&watch).rule.unwrap();
+        assert_eq!(rule.text, "3 of 5 clips, as the configuration says");
+        assert_eq!((rule.rate, rule.budget), (0.05, None), "the model's own rate is back");
+        hall.models(&watch).pop().unwrap()
+    };
+    // A clip in six hours: 122 a month.
+    let watch = hall.open_with("every = \"6h\"").unwrap();
+    let rule = hall.status(&watch).rule.unwrap();
+    assert!(rule.promised && rule.missing.is_none(), "{rule:?}");
+    assert!(rule.text.contains("at most 1 alarm per month is promised"), "{rule:?}");
+    let models = hall.models(&watch);
+    let (version, planned) = (models.len(), models.last().unwrap().planned.clone().unwrap());
+    assert_eq!(
+        (planned.hop_seconds, &models.last().unwrap().origin),
+        (21_600.0, &"planned".into())
+    );
+    assert_eq!(models[0].came_from(), own.came_from(), "the same references");
+    drop(watch);
+    let watch = hall.open_with("every = \"6h\"").unwrap();
+    assert_eq!(hall.models(&watch).len(), version, "nothing is planned twice");
+    drop(watch);
+    // What somebody names is promised or refused.
+    let refused = hall.open_with("alarms = \"1/year\"").unwrap_err();
+    assert!(matches!(refused, Error::Promise { .. }), "{refused}");
+    assert!(refused.to_string().contains("no alarm rule keeps the budget"), "{refused}");
+    let watch = hall.open_with("every = \"6h\"\nalarms = \"2 alarms per month\"").unwrap();
+    let rule = hall.status(&watch).rule.unwrap();
+    assert_eq!((rule.budget.as_deref(), rule.promised), (Some("2 alarms per month"), true));
+    assert_eq!(hall.models(&watch).len(), version + 1);
+}
+
+#[test]
+fn only_the_sound_that_may_be_kept_is_written() {
+    let sounds = |hall: &Hall| -> Vec<String> {
+        let below = |name: &str| files_below(&hall.folder.path().join(name));
+        ["learning/fan", "sound/fan"]
+            .into_iter()
+            .filter(|name| below(name) > 0)
+            .map(str::to_owned)
+            .collect()
+    };
+    for (keep, learning, watching) in [
+        ("none", vec![], vec![]),
+        ("alarms", vec!["learning/fan"], vec!["learning/fan", "sound/fan"]),
+    ] {
+        let hall = Hall::new();
+        let mut watch = hall.open_with(&format!("keep = \"{keep}\"\nalarm.raise = 3")).unwrap();
+        (0..3).for_each(|day| hall.hear(&mut watch, day, 0..8, false));
+        assert_eq!(hall.status(&watch).model.unwrap().version, 1);
+        hall.hear(&mut watch, 3, 0..5, false);
+        assert_eq!(sounds(&hall), learning, "{keep}: normal clips are not written");
+        hall.hear(&mut watch, 3, 5..12, true);
+        assert_eq!(hall.status(&watch).state, "alarm");
+        assert_eq!(sounds(&hall), watching, "{keep}: an alarm");
+        let alarm =
+            hall.events(&watch).into_iter().find(|event| event.to.name() == "alarm").unwrap();
+        assert_eq!(alarm.details.sound.is_some(), keep == "alarms");
+    }
+}
+
+/// How many files there are in a folder and those in it.
+fn files_below(folder: &std::path::Path) -> usize {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| if entry.path().is_dir() { files_below(&entry.path()) } else { 1 }).sum()
+}
+
+#[test]
+fn each_operating_state_has_its_model_and_off_is_not_running() {
+    let hall = Hall::new();
+    let mut watch = hall.learnt();
+    // The very first clip began before midnight.
+    let visit = visits_of(&hall).remove(1);
+    let request = Request::Forget { visits: vec![visit], preview: false, who: me() };
+    watch.decide(request).unwrap();
+    drop(watch);
+    let file = |name: &str| hall.folder.path().join(name);
+    for (version, name) in [(1, "usual.auscult"), (2, "slow.auscult")] {
+        std::fs::copy(file(&format!("models/fan/000{version}.auscult")), file(name)).unwrap();
+    }
+    let mut spec = Hall::spec("");
+    spec.model = Some(file("usual.auscult"));
+    spec.states.insert("slow".to_owned(), file("slow.auscult"));
+    let mut watch = Watch::open(spec, hall.around.clone()).unwrap();
+    let references = |watch: &Watch| hall.status(watch).model.unwrap().references;
+    hall.hear(&mut watch, 3, 0..2, false);
+    assert_eq!(references(&watch), 24);
+    watch.obey(Command::Tag { state: "slow".to_owned() }).unwrap();
+    hall.hear(&mut watch, 3, 2..4, false);
+    assert_eq!(references(&watch), 16);
+    watch.obey(Command::Tag { state: "off".to_owned() }).unwrap();
+    hall.hear(&mut watch, 3, 4..6, true);
+    assert_eq!(hall.status(&watch).state, "not-running");
+    watch.obey(Command::Tag { state: "on".to_owned() }).unwrap();
+    hall.hear(&mut watch, 3, 6..8, false);
+    assert_eq!((hall.status(&watch).state.as_str(), references(&watch)), ("normal", 24));
+}
+
+/// The visits that the machine was learnt from.
+fn visits_of(hall: &Hall) -> Vec<String> {
+    let folder = hall.folder.path().join("learning/fan/round-1");
+    let names = std::fs::read_dir(folder).unwrap();
+    let mut names: Vec<String> =
+        names.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
 }

@@ -20,11 +20,12 @@ pub(crate) fn status_table(statuses: &[MachineStatus]) -> String {
         ("score", Align::Right),
         ("trend", Align::Left),
         ("level", Align::Right),
+        ("alarm", Align::Left),
         ("last", Align::Left),
     ]);
     let mut statuses: Vec<&MachineStatus> = statuses.iter().collect();
     statuses.sort_by_key(|status| (severity(&status.state), status.name.clone()));
-    for status in statuses {
+    for status in &statuses {
         let number = |value: Option<f64>, digits: usize| {
             value.map_or_else(|| "-".to_owned(), |value| format!("{value:.digits$}"))
         };
@@ -53,10 +54,31 @@ pub(crate) fn status_table(statuses: &[MachineStatus]) -> String {
             number(status.score, 2),
             sparkline(&status.trend),
             number(status.level_dbfs, 0),
+            rule_column(status),
             shortened(&last),
         ]);
     }
-    if table.is_empty() { "no machine has been heard of yet\n".to_owned() } else { table.render() }
+    if table.is_empty() {
+        return "no machine has been heard of yet\n".to_owned();
+    }
+    let mut text = table.render();
+    for status in statuses {
+        if let Some(rule) = status.rule.as_ref().filter(|rule| rule.missing.is_some()) {
+            let _ = writeln!(text, "{}: an alarm is {}", status.name, printable(&rule.text));
+        }
+    }
+    text
+}
+
+/// What raises an alarm, and of which budget: `4 of 6 (1 alarm per month)`.
+fn rule_column(status: &MachineStatus) -> String {
+    let Some(rule) = &status.rule else { return "-".to_owned() };
+    let budget = match (&rule.budget, rule.promised) {
+        (Some(budget), true) => format!(" ({budget})"),
+        (Some(budget), false) => format!(" ({budget}, not promised)"),
+        (None, _) => String::new(),
+    };
+    format!("{} of {}{budget}", rule.raise, rule.window)
 }
 
 /// A time of a status without its fraction.

@@ -96,7 +96,12 @@ fn states_of(events: &[serde_json::Value]) -> Vec<String> {
     states.map(|event| event["to"].as_str().unwrap().to_owned()).collect()
 }
 
-const SITE: &str = "[[machine]]\nname = \"fan\"\nmodel = \"model.auscult\"\nfolder = \"in\"\n";
+/// The least that a configuration may be: its alarm rule is planned.
+const BARE: &str = "[[machine]]\nname = \"fan\"\nmodel = \"model.auscult\"\nfolder = \"in\"\n";
+
+/// Three of five clips raise an alarm.
+const SITE: &str =
+    "[[machine]]\nname = \"fan\"\nmodel = \"model.auscult\"\nfolder = \"in\"\nalarm.raise = 3\n";
 
 fn with_site(site: &str) -> Sandbox {
     let sandbox = Sandbox::with_model();
@@ -115,17 +120,29 @@ fn a_configuration_is_written_checked_and_refused_with_its_lines() {
     std::fs::create_dir(sandbox.path("in")).unwrap();
     sandbox.write("site.toml", SITE);
     let fine = sandbox.run("watch --check site.toml").exits(0).stdout;
+    assert!(fine.contains("an alarm is 3 of 5 clips, as the configuration says"), "{fine}");
+    sandbox.write("site.toml", BARE);
+    let fine = sandbox.run("watch --check site.toml").exits(0).stdout;
     assert!(fine.contains("fan: folder") && fine.contains("nothing wrong"), "{fine}");
-    sandbox.write("site.toml", SITE.to_owned() + "alarms = \"1 alarm per year\"\n");
+    assert!(fine.contains("1 alarm per month is aimed at"), "{fine}");
+    sandbox.write("site.toml", BARE.replace("model = \"model.auscult\"\n", ""));
+    let fine = sandbox.run("watch --check site.toml").exits(0).stdout;
+    assert!(fine.contains("an alarm will be planned for 1 alarm per month"), "{fine}");
+    sandbox.write("site.toml", BARE.to_owned() + "alarms = \"1 alarm per year\"\n");
     let refused = sandbox.run("watch --check site.toml").exits(2).stderr;
     assert!(refused.contains("site.toml:5: the model"), "{refused}");
     assert!(refused.contains("no alarm rule keeps the budget"), "{refused}");
     assert!(refused.contains("can be promised now"), "{refused}");
-    sandbox.write("site.toml", SITE.to_owned() + "[machine.alarm]\nraise = 9\n");
+    sandbox.write("site.toml", BARE.to_owned() + "[machine.alarm]\nraise = 9\n");
     assert!(sandbox.run("watch site.toml --data data").exits(2).stderr.contains("site.toml:5"));
     sandbox.write("site.toml", SITE.replace("model.auscult", "site.toml"));
     let refused = sandbox.run("watch site.toml --data data").exits(2).stderr;
     assert!(refused.contains("site.toml:3: the model"), "{refused}");
+    let slow = "[[machine]]\nname = \"fan\"\nmodel = \"model.auscult\"\ntcp = \"127.0.0.1:7007\"\nsample_rate = 8000\n";
+    sandbox.write("site.toml", slow);
+    let refused = sandbox.run("watch --check site.toml").exits(2).stderr;
+    assert!(refused.contains("site.toml:5: machine \"fan\": sample_rate = 8000 Hz"), "{refused}");
+    assert!(refused.contains("was learnt from 16000 Hz"), "{refused}");
     assert!(sandbox.run("watch").exits(2).stderr.contains("--init"));
     assert!(sandbox.run("watch status --data nowhere").exits(2).stderr.contains("no history"));
     let refused = sandbox.run("watch acknowledge fan --data nowhere").exits(2).stderr;
@@ -418,7 +435,7 @@ fn samples_over_tcp_are_judged_and_a_lost_connection_is_a_state() {
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let site = format!(
         "[[machine]]\nname = \"fan\"\nmodel = \"model.auscult\"\ntcp = \"127.0.0.1:{port}\"\nsample_rate = 16000\n\
-         no_data_after = \"2s\"\n"
+         no_data_after = \"2s\"\nalarm.raise = 3\n"
     );
     let sandbox = with_site(&site);
     let watching = Watching::start(&sandbox);
@@ -444,6 +461,31 @@ fn samples_over_tcp_are_judged_and_a_lost_connection_is_a_state() {
     }
     watching.wait_for_state("fan", "alarm");
     drop(stream);
+    watching.stop();
+}
+
+#[test]
+fn samples_on_standard_input_are_judged_and_their_end_is_a_state() {
+    let site = "[[machine]]\nname = \"fan\"\nmodel = \"model.auscult\"\nstdin = true\nsample_rate = 16000\n\
+        no_data_after = \"2s\"\nalarm.raise = 3\n";
+    let sandbox = with_site(site);
+    let log = std::fs::File::create(sandbox.path("log")).unwrap();
+    let mut child = sandbox
+        .command(["watch", "site.toml", "--data", "data"])
+        .stdin(Stdio::piped())
+        .stderr(Stdio::from(log))
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let watching = Watching { sandbox: &sandbox, child };
+    watching.wait_for("the socket", || sandbox.path("data/control.sock").exists());
+    for take in 0..3 {
+        stdin.write_all(&recording(take, false)[44..]).unwrap();
+    }
+    watching.wait_for_clips("fan", 3);
+    assert_eq!(watching.machine("fan")["state"], "normal");
+    drop(stdin);
+    watching.wait_for_state("fan", "no-data");
     watching.stop();
 }
 
@@ -531,7 +573,14 @@ fn a_machine_without_a_model_is_learnt_and_then_watched() {
         watching.wait_for_clips("fan", u64::from(8 * visit));
     }
     watching.wait_for("a model", || !watching.machine("fan")["model"].is_null());
-    for take in 8..12 {
+    // So few visits cannot promise one alarm a month; it is aimed at, and a fault is an alarm all the same.
+    let rule = watching.machine("fan")["rule"].clone();
+    assert_eq!((&rule["budget"], &rule["promised"]), (&"1 alarm per month".into(), &false.into()));
+    let status = sandbox.run("watch status --data data").exits(0).stdout;
+    assert!(status.contains("1 alarm per month is aimed at"), "{status}");
+    let log = std::fs::read_to_string(sandbox.path("log")).unwrap();
+    assert!(log.contains("1 alarm per month is aimed at"), "{log}");
+    for take in 8..8 + rule["window"].as_u64().unwrap() as u32 {
         record(3, take, Some((Fault::BearingImpulses, 1.0)));
     }
     watching.wait_for_state("fan", "alarm");
@@ -575,6 +624,36 @@ fn a_machine_without_a_model_is_learnt_and_then_watched() {
     watching.stop();
     let replayed = sandbox.run("watch replay --data data").exits(0).stdout;
     assert!(replayed.contains("the same as in the history"), "{replayed}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn the_system_is_told_that_it_is_ready_alive_and_stopping() {
+    use std::os::unix::{fs::PermissionsExt, net::UnixDatagram};
+    let sandbox = with_site(SITE);
+    let socket = UnixDatagram::bind(sandbox.path("notify")).unwrap();
+    socket.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+    let mut child = sandbox
+        .command(["watch", "site.toml", "--data", "data", "--for", "3s"])
+        .env("NOTIFY_SOCKET", sandbox.path("notify"))
+        .env("WATCHDOG_USEC", "60000000")
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut told = Vec::new();
+    while told.last().is_none_or(|last| last != "STOPPING=1") {
+        let mut buffer = [0; 4_096];
+        let count = socket.recv(&mut buffer).unwrap();
+        let text = String::from_utf8_lossy(&buffer[..count]).trim().to_owned();
+        if text == "READY=1" {
+            let mode = std::fs::metadata(sandbox.path("data/control.sock")).unwrap().permissions();
+            assert_eq!(mode.mode() & 0o777, 0o600, "only its owner may command it");
+        }
+        told.push(text);
+    }
+    assert!(child.wait().unwrap().success());
+    assert_eq!(told[0], "READY=1");
+    assert!(told.iter().any(|text| text == "WATCHDOG=1"), "{told:?}");
 }
 
 #[test]

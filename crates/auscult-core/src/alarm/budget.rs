@@ -167,19 +167,56 @@ impl AlarmBudget {
         clear: usize,
         confidence: Option<Confidence>,
     ) -> Result<Vec<Choice>> {
-        let clips = self.clips(hop_seconds)?;
-        let count = (SIMULATED_PERIODS * clips).clamp(FEWEST_SIMULATED, MOST_SIMULATED) as usize;
-        let day = (Period::Day.seconds() / hop_seconds).ceil().min(count as f64) as usize;
-        let sound = SimulatedSound::new(dependence, day, count);
-        let periods = sound.clips() as f64 / clips;
-        let most = (self.alarms * periods).floor() as usize;
+        let simulation = self.simulation(dependence, hop_seconds, LARGEST_RATE)?;
         let choice = |(raise, window): (usize, usize)| {
-            let alarms = |rate: f64| sound.alarms((raise, window, clear), rate, most);
-            let rate = largest_rate(|rate| alarms(rate) <= most)?;
+            let Simulation { sound, periods, most } = &simulation;
+            let alarms = |rate: f64| sound.alarms((raise, window, clear), rate, *most);
+            let rate = largest_rate(|rate| alarms(rate) <= *most)?;
             let expected = alarms(rate) as f64 / periods;
             Choice::new((raise, window), rate, expected, confidence, hop_seconds)
         };
         Ok(RULES.into_iter().chain(LONG_RULES).filter_map(choice).collect())
+    }
+
+    /// Every rule with this rate, the shortest first, and the alarms it raises on simulated normal sound, whether that keeps the
+    /// budget or not.
+    ///
+    /// # Errors
+    ///
+    /// As [`AlarmBudget::choices`].
+    pub fn rules_at(
+        self,
+        promise: Promise,
+        dependence: Dependence,
+        hop_seconds: f64,
+        clear: usize,
+    ) -> Result<Vec<Choice>> {
+        let rate = f64::from(promise.rate);
+        let Simulation { sound, periods, .. } = self.simulation(dependence, hop_seconds, rate)?;
+        let choice = |(raise, window): (usize, usize)| {
+            let alarms =
+                sound.alarms((raise, window, clear), rate, usize::MAX - 1) as f64 / periods;
+            Choice::new((raise, window), rate, alarms, promise.confidence, hop_seconds)
+        };
+        let mut rules: Vec<(usize, usize)> = RULES.into_iter().chain(LONG_RULES).collect();
+        rules.sort_by_key(|&(raise, window)| (window, raise));
+        Ok(rules.into_iter().filter_map(choice).collect())
+    }
+
+    /// Normal sound of some ten periods.
+    fn simulation(
+        self,
+        dependence: Dependence,
+        hop_seconds: f64,
+        largest_rate: f64,
+    ) -> Result<Simulation> {
+        let clips = self.clips(hop_seconds)?;
+        let count = (SIMULATED_PERIODS * clips).clamp(FEWEST_SIMULATED, MOST_SIMULATED) as usize;
+        let day = (Period::Day.seconds() / hop_seconds).ceil().min(count as f64) as usize;
+        let sound = SimulatedSound::new(dependence, day, count, largest_rate);
+        let periods = sound.clips() as f64 / clips;
+        let most = (self.alarms * periods).floor() as usize;
+        Ok(Simulation { sound, periods, most })
     }
 
     /// Clips in the period.
@@ -189,6 +226,13 @@ impl AlarmBudget {
         }
         Ok(self.period.seconds() / hop_seconds)
     }
+}
+
+/// Simulated normal sound, and how many alarms keep the budget on it.
+struct Simulation {
+    sound: SimulatedSound,
+    periods: f64,
+    most: usize,
 }
 
 /// How many periods are simulated, with the fewest and the most clips.

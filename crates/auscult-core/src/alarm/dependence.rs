@@ -46,6 +46,9 @@ const SURE: f64 = 0.8;
 const MEMORIES: [f64; 8] = [0.3, 0.5, 0.7, 0.8, 0.9, 0.95, 0.97, 0.985];
 
 impl Dependence {
+    /// Of clips that err on their own.
+    pub const INDEPENDENT: Self = Self { day: 0.0, near: 0.0, memory: 0.5 };
+
     /// Measured on left-out scores, recording by recording, in order; `None` if too few of them follow each other.
     pub fn of(recordings: &[Vec<f64>]) -> Option<Self> {
         let normal = normalised(recordings);
@@ -124,56 +127,63 @@ fn normalised(recordings: &[Vec<f64>]) -> Vec<Vec<f64>> {
     recordings.iter().map(|scores| scores.iter().map(value).collect()).collect()
 }
 
-/// Normal sound of many days, as scores that are standard normal and depend on each other.
+/// Normal sound of many days, as scores that are standard normal and depend on each other: of each clip that may be anomalous its
+/// place and its score.
 #[derive(Debug)]
-pub(super) struct SimulatedSound(Vec<f32>);
+pub(super) struct SimulatedSound {
+    clips: usize,
+    highest: Vec<(u32, f32)>,
+}
 
 impl SimulatedSound {
-    /// The same for every caller: what is chosen with it must not change from one day to the next.
-    pub(super) fn new(dependence: Dependence, clips_a_day: usize, clips: usize) -> Self {
-        let mut random = Random::of(17, &[]);
-        let Dependence { day, near, memory } = dependence;
-        let (of_day, of_near) = (day.sqrt(), near.sqrt());
-        let own = (1.0 - day - near).max(0.0).sqrt();
-        let fresh = (1.0 - memory * memory).sqrt();
-        let (mut today, mut now) = (0.0, 0.0);
-        let mut scores = Vec::with_capacity(clips);
-        for clip in 0..clips {
-            if clip % clips_a_day.max(1) == 0 {
-                (today, now) = normal_pair(&mut random);
+    /// The same for every caller: what is chosen with it must not change from one day to the next. Clips that are not anomalous
+    /// at `largest_rate` are not kept.
+    pub(super) fn new(
+        dependence: Dependence,
+        clips_a_day: usize,
+        clips: usize,
+        largest_rate: f64,
+    ) -> Self {
+        let threshold = threshold_of(largest_rate);
+        let mut highest = Vec::with_capacity((1.1 * largest_rate * clips as f64) as usize);
+        let mut place = 0;
+        simulate(dependence, clips_a_day, clips, |score| {
+            if score > threshold {
+                highest.push((place, score));
             }
-            let (step, noise) = normal_pair(&mut random);
-            now = memory * now + fresh * step;
-            scores.push((of_day * today + of_near * now + own * noise) as f32);
-        }
-        Self(scores)
+            place += 1;
+        });
+        Self { clips, highest }
     }
 
     /// How many clips there are.
     pub(super) fn clips(&self) -> usize {
-        self.0.len()
+        self.clips
     }
 
-    /// Alarms that `raise` of `window` clips raise and `clear` normal ones in a row end, with this share of clips anomalous; counted
-    /// up to one more than `most`.
+    /// Alarms that `raise` of `window` clips raise and `clear` normal ones in a row end, with this share of clips anomalous, at most
+    /// the largest rate; counted up to one more than `most`.
     pub(super) fn alarms(
         &self,
         (raise, window, clear): (usize, usize, usize),
         rate: f64,
         most: usize,
     ) -> usize {
-        let threshold = Normal::standard().inverse_cdf(1.0 - rate) as f32;
+        let threshold = threshold_of(rate);
         let mask = if window >= 64 { u64::MAX } else { (1 << window) - 1 };
-        let (mut last, mut normals, mut is_raised, mut alarms) = (0_u64, 0_usize, false, 0_usize);
-        for &score in &self.0 {
-            let is_anomalous = score > threshold;
-            last = ((last << 1) | u64::from(is_anomalous)) & mask;
-            normals = if is_anomalous { 0 } else { normals + 1 };
-            if is_raised {
-                if normals >= clear {
-                    (is_raised, last) = (false, 0);
-                }
-            } else if is_anomalous && last.count_ones() as usize >= raise {
+        let (mut last, mut is_raised, mut alarms, mut previous) = (0_u64, false, 0_usize, 0_u32);
+        for &(place, score) in &self.highest {
+            if score <= threshold {
+                continue;
+            }
+            // All clips in between are normal.
+            let step = place - previous;
+            previous = place;
+            if is_raised && step as usize > clear {
+                (is_raised, last) = (false, 0);
+            }
+            last = (last.checked_shl(step).unwrap_or(0) | 1) & mask;
+            if !is_raised && last.count_ones() as usize >= raise {
                 is_raised = true;
                 alarms += 1;
                 if alarms > most {
@@ -182,6 +192,29 @@ impl SimulatedSound {
             }
         }
         alarms
+    }
+}
+
+/// The score above which this share of standard normal ones is.
+fn threshold_of(rate: f64) -> f32 {
+    Normal::standard().inverse_cdf(1.0 - rate) as f32
+}
+
+/// Gives the score of every clip, in order.
+fn simulate(dependence: Dependence, clips_a_day: usize, clips: usize, mut give: impl FnMut(f32)) {
+    let mut random = Random::of(17, &[]);
+    let Dependence { day, near, memory } = dependence;
+    let (of_day, of_near) = (day.sqrt(), near.sqrt());
+    let own = (1.0 - day - near).max(0.0).sqrt();
+    let fresh = (1.0 - memory * memory).sqrt();
+    let (mut today, mut now) = (0.0, 0.0);
+    for clip in 0..clips {
+        if clip % clips_a_day.max(1) == 0 {
+            (today, now) = normal_pair(&mut random);
+        }
+        let (step, noise) = normal_pair(&mut random);
+        now = memory * now + fresh * step;
+        give((of_day * today + of_near * now + own * noise) as f32);
     }
 }
 
@@ -197,15 +230,63 @@ mod tests {
     use super::*;
     use crate::alarm::{AlarmSettings, alarms_per_clip};
 
-    const INDEPENDENT: Dependence = Dependence { day: 0.0, near: 0.0, memory: 0.5 };
+    const INDEPENDENT: Dependence = Dependence::INDEPENDENT;
+
+    fn scores(dependence: Dependence, clips_a_day: usize, clips: usize) -> Vec<f32> {
+        let mut scores = Vec::with_capacity(clips);
+        simulate(dependence, clips_a_day, clips, |score| scores.push(score));
+        scores
+    }
+
+    /// As [`SimulatedSound::alarms`], clip by clip.
+    fn alarms_clip_by_clip(
+        scores: &[f32],
+        (raise, window, clear): (usize, usize, usize),
+        rate: f64,
+    ) -> usize {
+        let (threshold, mask) = (threshold_of(rate), (1 << window) - 1);
+        let (mut last, mut normals, mut is_raised, mut alarms) = (0_u64, 0_usize, false, 0);
+        for &score in scores {
+            let is_anomalous = score > threshold;
+            last = ((last << 1) | u64::from(is_anomalous)) & mask;
+            normals = if is_anomalous { 0 } else { normals + 1 };
+            if is_raised {
+                if normals >= clear {
+                    (is_raised, last) = (false, 0);
+                }
+            } else if is_anomalous && last.count_ones() as usize >= raise {
+                is_raised = true;
+                alarms += 1;
+            }
+        }
+        alarms
+    }
+
+    #[test]
+    fn looking_at_anomalous_clips_only_counts_the_same_alarms() {
+        for (day, near, memory) in [(0.0, 0.0, 0.5), (0.1, 0.3, 0.97), (0.4, 0.3, 0.9)] {
+            let dependence = Dependence { day, near, memory };
+            let scores = scores(dependence, 300, 100_000);
+            let sound = SimulatedSound::new(dependence, 300, 100_000, 0.2);
+            for rule in [(1, 1, 1), (2, 3, 5), (3, 5, 5), (9, 12, 2), (56, 60, 5), (56, 60, 70)] {
+                for rate in [0.2, 0.05, 0.003] {
+                    let expected = alarms_clip_by_clip(&scores, rule, rate);
+                    let found = sound.alarms(rule, rate, usize::MAX - 1);
+                    assert_eq!(found, expected, "{dependence:?} {rule:?} {rate}");
+                    let most = expected / 2;
+                    assert_eq!(sound.alarms(rule, rate, most), expected.min(most + 1));
+                }
+            }
+        }
+    }
 
     #[test]
     fn what_was_simulated_is_measured() {
         for (day, near, memory) in
             [(0.0, 0.0, 0.5), (0.3, 0.0, 0.5), (0.1, 0.3, 0.97), (0.0, 0.5, 0.8)]
         {
-            let sound = SimulatedSound::new(Dependence { day, near, memory }, 30, 30 * 2_000);
-            let scores: Vec<f64> = sound.0.iter().map(|score| f64::from(*score).exp()).collect();
+            let sound = scores(Dependence { day, near, memory }, 30, 30 * 2_000);
+            let scores: Vec<f64> = sound.iter().map(|score| f64::from(*score).exp()).collect();
             let recordings: Vec<Vec<f64>> = scores.chunks(30).map(<[f64]>::to_vec).collect();
             let found = Dependence::of(&recordings).unwrap();
             // What is near and hardly forgotten is not told from what a day has in common.
@@ -218,7 +299,7 @@ mod tests {
 
     #[test]
     fn independent_clips_raise_what_the_chain_says() {
-        let sound = SimulatedSound::new(INDEPENDENT, 1_440, 2_000_000);
+        let sound = SimulatedSound::new(INDEPENDENT, 1_440, 2_000_000, 0.2);
         for (raise, window, rate) in [(1, 1, 0.001), (2, 3, 0.01), (3, 5, 0.05)] {
             let rules = AlarmSettings { raise, window, clear: 5, ..AlarmSettings::default() };
             let expected = alarms_per_clip(&rules.check().unwrap(), rate) * sound.clips() as f64;
@@ -231,7 +312,11 @@ mod tests {
     fn alike_clips_raise_more() {
         let alike = Dependence { day: 0.1, near: 0.3, memory: 0.97 };
         let alarms = |dependence| {
-            SimulatedSound::new(dependence, 1_440, 1_000_000).alarms((3, 5, 5), 0.02, 1_000_000)
+            SimulatedSound::new(dependence, 1_440, 1_000_000, 0.2).alarms(
+                (3, 5, 5),
+                0.02,
+                1_000_000,
+            )
         };
         assert!(alarms(alike) > 5 * alarms(INDEPENDENT));
     }

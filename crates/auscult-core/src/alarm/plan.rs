@@ -4,7 +4,8 @@ use serde::Serialize;
 
 use super::{AlarmBudget, AlarmSettings, Choice, Dependence, Replay};
 use crate::{
-    Calibration, CalibrationScheme, Confidence, Model, Promise, Result, Standing, calibration::Lack,
+    Calibration, CalibrationScheme, Confidence, FalseAlarmRate, Model, Promise, Result, Standing,
+    calibration::Lack,
 };
 
 /// How an alarm budget can be kept by a model.
@@ -167,6 +168,60 @@ impl BudgetPlan {
         })
     }
 
+    /// For a budget that cannot be promised, with the model's own false-alarm rate: the shortest rule that keeps it on simulated
+    /// sound and is not contradicted by left-out clips; where there is none, the one that raises the fewest alarms.
+    ///
+    /// # Errors
+    ///
+    /// As [`BudgetPlan::new`].
+    pub fn unpromised(
+        model: &Model,
+        budget: AlarmBudget,
+        hop_seconds: f64,
+        clear: usize,
+    ) -> Result<Option<(Choice, AlarmSettings)>> {
+        let left_out = LeftOutSound {
+            calibration: model.calibration(),
+            scheme: model.settings().calibration,
+            recordings: &model.left_out_recordings(),
+            confidence: model.settings().confidence,
+        };
+        let rate = model.settings().false_alarm_rate;
+        Self::unpromised_of(left_out, rate, budget, hop_seconds, clear)
+    }
+
+    /// As [`BudgetPlan::unpromised`], for scores of any origin.
+    ///
+    /// # Errors
+    ///
+    /// As [`BudgetPlan::new`].
+    pub fn unpromised_of(
+        left_out: LeftOutSound<'_>,
+        rate: FalseAlarmRate,
+        budget: AlarmBudget,
+        hop_seconds: f64,
+        clear: usize,
+    ) -> Result<Option<(Choice, AlarmSettings)>> {
+        let LeftOutSound { calibration, recordings, confidence, .. } = left_out;
+        let promise = Promise { rate, confidence };
+        let dependence = Dependence::of(recordings).unwrap_or(Dependence::INDEPENDENT);
+        let rules = budget.rules_at(promise, dependence, hop_seconds, clear)?;
+        let threshold = calibration.threshold(promise);
+        let is_contradicted = |choice: &Choice| {
+            let rules = rule(choice.raise, choice.window, clear, hop_seconds).check();
+            threshold.zip(rules.ok()).is_some_and(|(threshold, rules)| {
+                let replay = Replay::new(recordings, threshold, rules, hop_seconds, budget.period);
+                replay.contradicts(budget)
+            })
+        };
+        let keeps = |choice: &&Choice| choice.alarms <= budget.alarms && !is_contradicted(choice);
+        let kept = rules.iter().find(keeps);
+        let fewest = || rules.iter().min_by(|a, b| a.alarms.total_cmp(&b.alarms));
+        Ok(kept
+            .or_else(fewest)
+            .map(|choice| (*choice, rule(choice.raise, choice.window, clear, hop_seconds))))
+    }
+
     /// Whether there is a rule that keeps the budget.
     pub fn is_kept(&self) -> bool {
         self.chosen.is_some()
@@ -202,4 +257,66 @@ fn rule(raise: usize, window: usize, clear: usize, hop_seconds: f64) -> AlarmSet
     let no_data_after_seconds = standard.no_data_after_seconds.max(3.0 * hop_seconds);
     let hop_seconds = Some(hop_seconds);
     AlarmSettings { raise, window, clear, no_data_after_seconds, hop_seconds, ..standard }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Basis, calibration::CalibrationClip};
+
+    fn plan(visits: &[Vec<f64>]) -> (BudgetPlan, Choice) {
+        let clips = visits.iter().enumerate().flat_map(|(group, scores)| {
+            let clip = move |&score: &f64| CalibrationClip { score, group, domain: None };
+            scores.iter().map(clip)
+        });
+        let calibration = Calibration::of_clips(Basis::Visits, clips.collect());
+        let left_out = LeftOutSound {
+            calibration: &calibration,
+            scheme: CalibrationScheme::Auto,
+            recordings: visits,
+            confidence: None,
+        };
+        let budget: AlarmBudget = "1/month".parse().unwrap();
+        let plan = BudgetPlan::of(left_out, budget, 10.0, 5).unwrap();
+        let rate = FalseAlarmRate::default();
+        let found = BudgetPlan::unpromised_of(left_out, rate, budget, 10.0, 5).unwrap();
+        (plan, found.unwrap().0)
+    }
+
+    /// Clips of a visit that have this share of their variance in common.
+    fn visits(count: usize, clips: usize, shared: f64) -> Vec<Vec<f64>> {
+        let mut random = crate::random::Random::of(7, &[]);
+        let mut noise = || (0..12).map(|_| random.share()).sum::<f64>() - 6.0;
+        let visit = |_| {
+            let day = noise();
+            let clip = |_| (shared.sqrt() * day + (1.0 - shared).sqrt() * noise()).exp();
+            (0..clips).map(clip).collect()
+        };
+        (0..count).map(visit).collect()
+    }
+
+    #[test]
+    fn what_cannot_be_promised_gets_the_shortest_rule_that_should_keep_the_budget() {
+        let (plan, alone) = plan(&visits(2, 12, 0.0));
+        assert!(!plan.is_kept(), "{plan:?}");
+        // 3 of 5 at 5 % would be six alarms a day.
+        assert!((4..=9).contains(&alone.raise), "{alone:?}");
+        assert!(alone.alarms <= 1.0 && f64::from(alone.rate) == 0.05, "{alone:?}");
+    }
+
+    #[test]
+    fn clips_that_err_together_get_the_rule_with_the_fewest_alarms() {
+        let (plan, alike) = plan(&visits(3, 30, 0.9));
+        assert!(!plan.is_kept(), "{plan:?}");
+        let shorter = |choice: &Choice| choice.raise < alike.raise;
+        let rules = plan.budget.rules_at(
+            Promise { rate: alike.rate, confidence: None },
+            plan.dependence.unwrap(),
+            10.0,
+            5,
+        );
+        let rules = rules.unwrap();
+        assert!(rules.iter().all(|rule| rule.alarms >= alike.alarms || shorter(rule)), "{rules:?}");
+        assert!(alike.raise >= 6, "{alike:?}");
+    }
 }

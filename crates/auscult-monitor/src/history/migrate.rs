@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 pub const SCHEMA_VERSION: i64 = STEPS.len() as i64;
 
 /// What makes version n + 1 out of version n; none of them ever changes.
-const STEPS: &[&str] = &[include_str!("schema.sql")];
+const STEPS: &[&str] = &[include_str!("schema.sql"), include_str!("schema_2.sql")];
 
 /// Marks the file as ours: "ausc".
 const APPLICATION: i64 = 0x6175_7363;

@@ -39,6 +39,8 @@ pub const FILE: &str = "history.db";
 pub struct History {
     connection: Connection,
     path: PathBuf,
+    /// The schema of the file: one that is only read may be older.
+    schema: i64,
 }
 
 impl History {
@@ -51,7 +53,7 @@ impl History {
         let path = folder.join(FILE);
         let connection =
             Connection::open(&path).map_err(|error| Error::of_history(&path, &error))?;
-        let mut history = Self { connection, path };
+        let mut history = Self { connection, path, schema: SCHEMA_VERSION };
         match history.prepare() {
             Err(Error::Sqlite(error))
                 if matches!(
@@ -79,10 +81,9 @@ impl History {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
         let opened = Connection::open_with_flags(&path, flags);
         let connection = opened.map_err(|error| Error::of_history(&path, &error))?;
-        let history = Self { connection, path };
-        history.connection.busy_timeout(BUSY)?;
-        migrate::check(&history.connection, &history.path)?;
-        Ok(history)
+        connection.busy_timeout(BUSY)?;
+        let schema = migrate::check(&connection, &path)?;
+        Ok(Self { connection, path, schema })
     }
 
     fn prepare(&mut self) -> Result<()> {

@@ -1,10 +1,10 @@
 //! Model versions: which one judged when, and how to go back.
 
 use auscult::Machine;
-use rusqlite::{OptionalExtension, Row, params};
+use rusqlite::{Row, params};
 
 use super::History;
-use crate::error::Result;
+use crate::{error::Result, watch::RulePlan};
 
 /// One version of a machine's model.
 #[derive(Debug, Clone, PartialEq, serde::Serialize)]
@@ -20,7 +20,7 @@ pub struct ModelRow {
     pub file: String,
     /// The fingerprint of the file it came from.
     pub hash: String,
-    /// `configured`, `learned`, `accepted`, `forgotten` or `rollback`.
+    /// `configured`, `learned`, `accepted`, `forgotten`, `rollback` or `planned`.
     pub origin: String,
     /// Why it was made.
     pub note: String,
@@ -34,6 +34,15 @@ pub struct ModelRow {
     pub valid_from: f64,
     /// ... to here, or still does.
     pub valid_to: Option<f64>,
+    /// How its alarm rule was planned; `None` if it is the model's own, or the configuration's.
+    pub planned: Option<RulePlan>,
+}
+
+impl ModelRow {
+    /// The fingerprint of the model that it was made of: an alarm rule changes a model's own.
+    pub fn came_from(&self) -> &str {
+        self.planned.as_ref().map_or(&self.hash, |plan| &plan.of)
+    }
 }
 
 /// A version to be added.
@@ -55,6 +64,8 @@ pub struct NewModel {
     pub references: usize,
     /// From how many visits.
     pub visits: usize,
+    /// How its alarm rule was planned.
+    pub planned: Option<RulePlan>,
 }
 
 impl NewModel {
@@ -72,12 +83,16 @@ impl NewModel {
             threshold: machine.model().threshold(),
             references: provenance.len(),
             visits: visits.len(),
+            planned: None,
         }
     }
 }
 
 const COLUMNS: &str = "id, version, operating_state, file, hash, origin, note, threshold, reference_count, visits, \
      valid_from, valid_to";
+
+/// The schema that says how rules were planned.
+const WITH_PLANS: i64 = 2;
 
 fn read(row: &Row<'_>) -> rusqlite::Result<ModelRow> {
     Ok(ModelRow {
@@ -93,32 +108,30 @@ fn read(row: &Row<'_>) -> rusqlite::Result<ModelRow> {
         visits: row.get(9)?,
         valid_from: row.get(10)?,
         valid_to: row.get(11)?,
+        // What another version of this program planned and this one does not understand is planned anew.
+        planned: row
+            .get::<_, Option<String>>(12)?
+            .and_then(|text| serde_json::from_str(&text).ok()),
     })
 }
 
 impl History {
+    /// What is read of a model; an older history that nobody writes does not know how rules were planned.
+    fn columns(&self) -> String {
+        let planned = if self.schema < WITH_PLANS { "NULL AS planned" } else { "planned" };
+        format!("{COLUMNS}, {planned}")
+    }
+
     /// Every version of a machine, the oldest first.
     ///
     /// # Errors
     ///
     /// If the history cannot be read.
     pub fn models(&self, machine: i64) -> Result<Vec<ModelRow>> {
-        let select = format!("SELECT {COLUMNS} FROM models WHERE machine = ?1 ORDER BY version");
+        let columns = self.columns();
+        let select = format!("SELECT {columns} FROM models WHERE machine = ?1 ORDER BY version");
         let mut statement = self.connection.prepare(&select)?;
         Ok(statement.query_map([machine], read)?.collect::<rusqlite::Result<_>>()?)
-    }
-
-    /// The version that judges now.
-    ///
-    /// # Errors
-    ///
-    /// If the history cannot be read.
-    pub fn current_model(&self, machine: i64, state: Option<&str>) -> Result<Option<ModelRow>> {
-        let select = format!(
-            "SELECT {COLUMNS} FROM models WHERE machine = ?1 AND operating_state IS ?2 AND valid_to IS NULL \
-             ORDER BY version DESC LIMIT 1"
-        );
-        Ok(self.connection.query_row(&select, params![machine, state], read).optional()?)
     }
 
     /// Adds a version that judges from now on; the one before ends.
@@ -127,13 +140,15 @@ impl History {
     ///
     /// If the history cannot be written.
     pub fn add_model(&mut self, machine: i64, model: &NewModel, now: f64) -> Result<ModelRow> {
+        let planned = model.planned.as_ref().map(serde_json::to_string).transpose()?;
+        let select = format!("SELECT {} FROM models WHERE id = ?1", self.columns());
         let transaction = self.connection.transaction()?;
         let end = "UPDATE models SET valid_to = ?3 \
              WHERE machine = ?1 AND operating_state IS ?2 AND valid_to IS NULL";
         transaction.execute(end, params![machine, model.operating_state, now])?;
         let insert = "INSERT INTO models (machine, version, operating_state, file, hash, origin, note, threshold, \
-             reference_count, visits, valid_from) VALUES (?1, (SELECT 1 + coalesce(max(version), 0) FROM models \
-             WHERE machine = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)";
+             reference_count, visits, valid_from, planned) VALUES (?1, (SELECT 1 + coalesce(max(version), 0) FROM models \
+             WHERE machine = ?1), ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
         transaction.execute(
             insert,
             params![
@@ -146,11 +161,11 @@ impl History {
                 model.threshold,
                 model.references as i64,
                 model.visits as i64,
-                now
+                now,
+                planned
             ],
         )?;
         let id = transaction.last_insert_rowid();
-        let select = format!("SELECT {COLUMNS} FROM models WHERE id = ?1");
         let row = transaction.query_row(&select, [id], read)?;
         transaction.commit()?;
         Ok(row)

@@ -40,6 +40,11 @@ pub trait Deliver: Send {
     ///
     /// Why it could not be told, and whether to try again.
     fn deliver(&mut self, message: &Message<'_>) -> std::result::Result<(), Failure>;
+
+    /// Whether the receiver is known to be back since this was last asked: then what waits is not left waiting.
+    fn has_returned(&mut self) -> bool {
+        false
+    }
 }
 
 /// Why somebody could not be told.
@@ -276,7 +281,7 @@ impl Sink {
         let history = History::read(self.post.data.root())?;
         let Some(waiting) = history.next_message(&self.choice.name)? else { return Ok(NOTHING) };
         let now = self.post.clock.now();
-        if waiting.next_try > now {
+        if waiting.next_try > now && !self.deliver.has_returned() {
             let wait = self.post.clock.real(waiting.next_try - now);
             return Ok(wait.clamp(Duration::from_millis(10), NOTHING));
         }

@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use tokio::sync::mpsc::UnboundedSender;
 
 use super::{
-    Deliver, Failure, Message, Post, Running,
+    Bell, Deliver, Failure, Message, Post, Running,
     broker::{Broker, Care, Heard, Hearing, Will},
     run,
 };
@@ -106,6 +106,8 @@ struct Link {
     is_connected: AtomicBool,
     is_stopping: AtomicBool,
     acknowledged: AtomicU64,
+    /// How often there was a new connection.
+    connections: AtomicU64,
 }
 
 #[derive(Debug, Clone)]
@@ -174,6 +176,7 @@ impl Mqtt {
             tags,
             names,
             orders,
+            bell: post.bell.clone(),
         };
         let thread = std::thread::Builder::new()
             .name("mqtt".to_owned())
@@ -181,8 +184,12 @@ impl Mqtt {
             .map_err(Error::io("cannot start a thread"))?;
         let choice = super::choices(site).into_iter().find(|choice| choice.name == "mqtt");
         let Some(choice) = choice else { return Err(Error::Stopping) };
-        let events =
-            Events { broker: broker.clone(), topics: topics.clone(), link: Arc::clone(&link) };
+        let events = Events {
+            broker: broker.clone(),
+            topics: topics.clone(),
+            link: Arc::clone(&link),
+            seen: 0,
+        };
         let outbox = run(choice, Box::new(events), post.clone())?;
         Ok(Self { broker, topics, states, link, thread: Some(thread), _outbox: outbox })
     }
@@ -243,6 +250,7 @@ struct Talk {
     tags: BTreeMap<String, String>,
     names: Vec<String>,
     orders: UnboundedSender<Ask>,
+    bell: Bell,
 }
 
 impl Talk {
@@ -256,6 +264,8 @@ impl Talk {
                     self.link.is_connected.store(true, Ordering::SeqCst);
                     tracing::info!("connected to the broker");
                     self.greet();
+                    self.link.connections.fetch_add(1, Ordering::SeqCst);
+                    self.bell.ring();
                 }
                 Heard::Acknowledged => {
                     self.link.acknowledged.fetch_add(1, Ordering::SeqCst);
@@ -329,6 +339,8 @@ struct Events {
     broker: Broker,
     topics: Topics,
     link: Arc<Link>,
+    /// Connections it knows of.
+    seen: u64,
 }
 
 impl Deliver for Events {
@@ -349,6 +361,11 @@ impl Deliver for Events {
             std::thread::sleep(Duration::from_millis(5));
         }
         Err(Failure::passing("the broker did not acknowledge it"))
+    }
+
+    fn has_returned(&mut self) -> bool {
+        let connections = self.link.connections.load(Ordering::SeqCst);
+        std::mem::replace(&mut self.seen, connections) != connections
     }
 }
 

@@ -1,5 +1,7 @@
 //! What was written becomes what is run, or a list of what is wrong, each with its line.
 
+mod certificates;
+mod rules;
 mod sinks;
 mod together;
 mod words;
@@ -16,7 +18,7 @@ use toml::Spanned;
 
 use super::{
     MachineSpec, Pcm, Problem, SITE_SCHEMA, Site, SiteProblems, SourceSpec,
-    file::{AlarmFile, MachineFile, MqttFile, RunningFile, ServerFile, SiteFile, Window, preset},
+    file::{MachineFile, MqttFile, RunningFile, ServerFile, SiteFile, preset},
     is_safe_name,
     units::Seconds,
 };
@@ -184,8 +186,11 @@ impl Checking<'_> {
         }
         let model = file.model.as_ref().map(|model| base.join(model));
         // A model has a clip length of its own; one that cannot be opened is complained about elsewhere.
-        let of_model = model.as_ref().and_then(|path| auscult::files::load(path).ok());
-        let of_model = of_model.map(|model| model.settings().clip.seconds);
+        let opened = model.as_ref().and_then(|path| auscult::files::load(path).ok());
+        if let (Some(path), Some(model)) = (&model, &opened) {
+            self.rate_of(&file, &source, &name, path, model);
+        }
+        let of_model = opened.map(|model| model.settings().clip.seconds);
         let clip_seconds =
             of_model.or(file.clip.as_ref().map(|clip| clip.get_ref().0)).unwrap_or(10.0);
         if let Some(clip) = &file.clip
@@ -208,23 +213,33 @@ impl Checking<'_> {
                 Preset::default()
             }),
         };
+        let every = file.every.as_ref().map(|every| every.get_ref().0);
+        if let (Some(every), Some(written)) = (every, &file.every)
+            && !(clip_seconds..=86_400.0).contains(&every)
+        {
+            let text = format!(
+                "machine {name:?}: every = {every} s: from the {clip_seconds} s of a clip to a day"
+            );
+            self.problem(Some(written.span()), text);
+        }
+        let hop_seconds = every.unwrap_or(clip_seconds);
         let is_folder = matches!(source, SourceSpec::Folder { .. });
         let no_data_after = match &file.no_data_after {
-            None if is_folder => 86_400.0,
-            None => (3.0 * clip_seconds).max(60.0),
+            None if is_folder => 86_400.0_f64.max(3.0 * hop_seconds),
+            None => (3.0 * hop_seconds).max(60.0),
             Some(after) => {
                 let seconds = after.get_ref().0;
-                if seconds < clip_seconds {
+                if seconds < hop_seconds {
                     let text = format!(
-                        "machine {name:?}: no_data_after = {seconds} s is shorter than a clip of {clip_seconds} s: \
-                         there would be no data between any two clips"
+                        "machine {name:?}: no_data_after = {seconds} s is shorter than the {hop_seconds} s from one clip to \
+                         the next: there would be no data between any two clips"
                     );
                     self.problem(Some(after.span()), text);
                 }
                 seconds
             }
         };
-        let alarm = file.alarm.as_ref().map(|alarm| self.alarm(alarm, &name, clip_seconds));
+        let alarm = file.alarm.as_ref().map(|alarm| self.alarm(alarm, &name, hop_seconds));
         if let (Some(_), Some(budget)) = (&alarm, &file.alarms) {
             let text = format!(
                 "machine {name:?}: alarms chooses a rule, and [machine.alarm] names one; keep one of them"
@@ -262,6 +277,7 @@ impl Checking<'_> {
             learn,
             preset,
             clip_seconds,
+            every,
             budget: file.alarms.map(Spanned::into_inner),
             alarm: alarm
                 .flatten()
@@ -294,11 +310,19 @@ impl Checking<'_> {
                 self.problem_of(&span, "trusted_proxies", text);
             }
         }
-        ServerFile {
+        let server = ServerFile {
             tls_certificate: server.tls_certificate.map(|path| base.join(path)),
             tls_key: server.tls_key.map(|path| base.join(path)),
             ..server
+        };
+        let certificate = server.tls_certificate.as_deref().map(certificates::check_certificates);
+        if let Some(Err(problem)) = certificate {
+            self.problem_of(&span, "tls_certificate", format!("server.tls_certificate: {problem}"));
         }
+        if let Some(Err(problem)) = server.tls_key.as_deref().map(certificates::check_key) {
+            self.problem_of(&span, "tls_key", format!("server.tls_key: {problem}"));
+        }
+        server
     }
 
     fn running(&mut self, running: &RunningFile, name: &str, whole: &Range<usize>) {
@@ -456,49 +480,6 @@ impl Checking<'_> {
             self.problem(file.channels.as_ref().map(Spanned::span), text);
         }
         Pcm { sample_rate, channels: channels.clamp(1, 64), format: file.format }
-    }
-
-    fn alarm(
-        &mut self,
-        alarm: &Spanned<AlarmFile>,
-        name: &str,
-        hop_seconds: f64,
-    ) -> Option<AlarmSettings> {
-        let (span, file, default) = (alarm.span(), alarm.get_ref(), AlarmSettings::default());
-        let window = match &file.window {
-            None => default.window,
-            Some(Window::Clips(clips)) => *clips,
-            Some(Window::Time(text)) => match text.parse::<Seconds>() {
-                Ok(Seconds(seconds)) if seconds >= hop_seconds => (seconds / hop_seconds) as usize,
-                Ok(Seconds(seconds)) => {
-                    let text = format!(
-                        "machine {name:?}: alarm.window = {seconds} s is shorter than the {hop_seconds} s from one \
-                         clip to the next"
-                    );
-                    self.problem_of(&span, "window", text);
-                    return None;
-                }
-                Err(error) => {
-                    let text = format!("machine {name:?}: alarm.window: {error}");
-                    self.problem_of(&span, "window", text);
-                    return None;
-                }
-            },
-        };
-        let settings = AlarmSettings {
-            raise: file.raise.unwrap_or(default.raise),
-            window,
-            clear: file.clear.unwrap_or(default.clear),
-            on_delay_seconds: file.on_delay.map_or(0.0, |delay| delay.0),
-            off_delay_seconds: file.off_delay.map_or(0.0, |delay| delay.0),
-            latch: file.latch.unwrap_or(default.latch),
-            ..default
-        };
-        if let Err(error) = settings.check() {
-            self.problem(Some(span), format!("machine {name:?}: {error}"));
-            return None;
-        }
-        Some(settings)
     }
 }
 

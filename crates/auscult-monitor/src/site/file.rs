@@ -55,6 +55,7 @@ pub(super) struct MachineFile {
 
     pub(super) preset: Option<Spanned<String>>,
     pub(super) clip: Option<Spanned<Seconds>>,
+    pub(super) every: Option<Spanned<Seconds>>,
     pub(super) learn: Option<LearnFile>,
 
     pub(super) alarms: Option<Spanned<AlarmBudget>>,

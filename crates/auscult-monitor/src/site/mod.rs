@@ -76,7 +76,9 @@ pub struct MachineSpec {
     pub preset: Preset,
     /// Length of the clips it is learnt from.
     pub clip_seconds: f64,
-    /// How many false alarms are acceptable.
+    /// Time from one clip to the next, in seconds, where there are pauses in the sound; alarm budgets are planned for it.
+    pub every: Option<f64>,
+    /// How many false alarms are acceptable; without a word and without a rule the monitor aims at one a month.
     pub budget: Option<AlarmBudget>,
     /// When an alarm is raised, where the configuration says so; otherwise the model's own rule.
     pub alarm: Option<AlarmSettings>,

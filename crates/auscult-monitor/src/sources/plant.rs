@@ -84,6 +84,7 @@ pub fn plant_site() -> Site {
         },
         preset: Preset::Fast,
         clip_seconds: CLIP_SECONDS,
+        every: Some(EVERY),
         budget: None,
         alarm: None,
         remind: Some(DAY),

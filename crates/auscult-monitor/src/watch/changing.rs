@@ -187,11 +187,11 @@ impl Watch {
     pub fn fitted(&mut self, fitted: Result<Fitted>) -> Result<()> {
         let now = self.around.clock.now();
         let Some(learner) = &mut self.learner else { return Ok(()) };
-        let Fitted { machine, odd } = match fitted {
+        let Fitted { ruled, odd } = match fitted {
             Ok(fitted) => fitted,
             Err(error) => {
                 let reason = match &error {
-                    Error::Library(auscult::Error::BudgetNotKept(plan)) => models::not_kept(plan),
+                    Error::NotPromised { reason, .. } => reason.clone(),
                     error => error.to_string(),
                 };
                 tracing::warn!(machine = self.spec.name, %reason, "still learning");
@@ -199,7 +199,7 @@ impl Watch {
                 return self.finish(Commit::of(self.id));
             }
         };
-        let mut new = NewModel::of(&machine, String::new(), "learned", String::new());
+        let mut new = NewModel::of(&ruled.machine, String::new(), "learned", String::new());
         let (visits, clips) = (plural(new.visits, "visit"), plural(new.references, "clip"));
         let note = format!("learnt from {visits} and {clips}");
         if new.threshold.is_none() {
@@ -211,7 +211,7 @@ impl Watch {
         }
         new.note.clone_from(&note);
         let (data, writer) = (&self.around.data, &self.around.writer);
-        let model = models::adopt(machine, new, &self.spec, self.id, data, writer, now)?;
+        let model = models::adopt(ruled, new, &self.spec, self.id, data, writer, now)?;
         self.learner = None;
         let mut commit = Commit::of(self.id);
         for file in odd {

@@ -146,6 +146,16 @@ impl Watch {
         });
         status.out_of_service.clone_from(&facts.out_of_service);
         status.model = model.map(OpenModel::status);
+        let rule = model.map(|model| model.rule(&self.spec));
+        if let Some(rule) = rule.as_ref().filter(|rule| status.rule.as_ref() != Some(rule)) {
+            let machine = &status.name;
+            if rule.missing.is_some() {
+                tracing::warn!(machine, "an alarm is {}", rule.text);
+            } else {
+                tracing::info!(machine, "an alarm is {}", rule.text);
+            }
+        }
+        status.rule = rule;
         status.learning = self.learner.as_ref().map(|learner| learner.status(&self.spec));
         status.trend = self.trend.iter().copied().collect();
         status.source.kind = self.spec.source.to_string();

@@ -11,7 +11,7 @@ use auscult::{
     plural,
 };
 
-use super::status::LearningStatus;
+use super::{rule::Ruled, status::LearningStatus};
 use crate::{
     clock::day,
     data::DataFolder,
@@ -47,8 +47,8 @@ enum LearnClip {
 /// A model that was made, and the clips that are unlike all others.
 #[derive(Debug)]
 pub struct Fitted {
-    /// The machine.
-    pub machine: Machine,
+    /// The machine, with its alarm rule.
+    pub ruled: Ruled,
     /// Files, relative to the data folder, that were left out and wait for a person.
     pub odd: Vec<String>,
 }
@@ -222,7 +222,7 @@ impl Lesson {
     ///
     /// # Errors
     ///
-    /// Those of [`Machine::learn`]: above all, that the alarm budget cannot be kept yet.
+    /// Those of [`Machine::learn`], and that the alarm budget which the configuration names cannot be kept yet.
     pub fn learn(self, front_ends: &FrontEnds) -> Result<Fitted> {
         let learn = Learn {
             clip: ClipSettings { seconds: self.spec.clip_seconds, sample_rate: SAMPLE_RATE },
@@ -230,23 +230,21 @@ impl Lesson {
             label_folders: LabelFolders::Ignore,
             preset: self.spec.preset,
             front_ends: front_ends.clone(),
-            alarm_budget: self.spec.budget,
             // Others are watched meanwhile.
             jobs: NonZeroUsize::new(1),
             ..Learn::default()
         };
         let machine = Machine::learn(self.sources(&BTreeSet::new())?, &learn)?;
         let odd = odd_clips(machine.model());
-        if odd.is_empty() {
-            return Ok(Fitted { machine, odd: Vec::new() });
-        }
-        let machine = Machine::learn(self.sources(&odd)?, &learn)?;
+        let machine =
+            if odd.is_empty() { machine } else { Machine::learn(self.sources(&odd)?, &learn)? };
+        let ruled = Ruled::plan(machine, None, &self.spec, front_ends)?;
         let root = self.data.file("");
         let relative = |path: &String| {
             let relative = Path::new(path).strip_prefix(&root).ok()?;
             Some(relative.to_string_lossy().into_owned())
         };
-        Ok(Fitted { machine, odd: odd.iter().filter_map(relative).collect() })
+        Ok(Fitted { ruled, odd: odd.iter().filter_map(relative).collect() })
     }
 
     fn sources(&self, without: &BTreeSet<String>) -> Result<Sources> {

@@ -13,10 +13,11 @@ mod microphone;
 mod models;
 mod requests;
 mod ring;
+mod rule;
 mod status;
 mod watching;
 
-pub(crate) use self::models::open_file;
+pub(crate) use self::models::check_file;
 pub use self::{
     ear::{Seam, Sound},
     engine::{Engine, EngineMemory, EngineRules, RulesRecord},
@@ -27,6 +28,9 @@ pub use self::{
     models::{Models, OpenModel},
     requests::{Change, Request},
     ring::Ring,
-    status::{LastEvent, LearningStatus, MachineStatus, ModelStatus, Shelved, SourceStatus},
+    rule::{RulePlan, Ruled, USUAL_BUDGET},
+    status::{
+        LastEvent, LearningStatus, MachineStatus, ModelStatus, RuleStatus, Shelved, SourceStatus,
+    },
     watching::{Recording, Scorers, Surroundings, WantedBy, Watch},
 };

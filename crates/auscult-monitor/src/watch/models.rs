@@ -2,13 +2,14 @@
 
 use std::{collections::BTreeMap, path::Path, sync::Arc};
 
-use auscult::{
-    FrontEnds, Machine, Model,
-    alarm::{AlarmBudget, AlarmSettings, BudgetPlan, Period},
-    calibration::NormalRuns,
-};
+use auscult::{FrontEnds, Machine, alarm::AlarmSettings, calibration::NormalRuns};
 
-use super::{engine::EngineRules, event::ModelStamp, status::ModelStatus};
+use super::{
+    engine::EngineRules,
+    event::ModelStamp,
+    rule::{self, Ruled},
+    status::{ModelStatus, RuleStatus},
+};
 use crate::{
     data::DataFolder,
     error::{Error, Result},
@@ -46,6 +47,11 @@ impl OpenModel {
         }
     }
 
+    /// What raises an alarm, and what is promised.
+    pub fn rule(&self, spec: &MachineSpec) -> RuleStatus {
+        rule::status(spec, self.machine.model(), self.row.planned.as_ref())
+    }
+
     /// How runs of the healthy machine score.
     pub fn normal_runs(&self) -> Option<NormalRuns> {
         NormalRuns::of(self.machine.model().calibration())
@@ -61,11 +67,12 @@ pub struct Models {
 }
 
 impl Models {
-    /// Opens what the configuration names and the history has; a file that is new becomes a version.
+    /// Opens what the configuration names and the history has; a file that is new becomes a version, and so does one that is to be
+    /// watched with another alarm rule.
     ///
     /// # Errors
     ///
-    /// If a model cannot be opened, or cannot keep the alarm budget.
+    /// If a model cannot be opened, or cannot keep the alarm budget that the configuration names.
     pub fn open(
         spec: &MachineSpec,
         id: i64,
@@ -75,64 +82,41 @@ impl Models {
         now: f64,
     ) -> Result<Self> {
         let mut models = Self::default();
-        let named = spec.model.iter().map(|path| (None, path));
-        let of_states = spec.states.iter().map(|(state, path)| (Some(state.clone()), path));
-        for (state, path) in named.chain(of_states) {
-            let machine = open_file(path, spec, front_ends)?;
-            let known = writer.call(move |history| history.models(id))?;
-            let of_state = || known.iter().filter(|row| row.operating_state == state);
-            let configured = of_state().rfind(|row| row.origin == "configured");
-            // The file that was taken last may have been improved on since. Another one takes over, and so does the same one
-            // after a new baseline.
-            if configured.is_some_and(|row| row.hash == **machine.hash())
-                && of_state().any(|row| row.valid_to.is_none())
-            {
-                models.open_current(state.as_ref(), spec, id, data, writer, front_ends)?;
-            } else {
-                let note = format!("from {}", path.display());
-                let mut new = NewModel::of(&machine, String::new(), "configured", note);
-                new.operating_state.clone_from(&state);
-                let model = adopt(machine, new, spec, id, data, writer, now)?;
-                models.open.insert(state, model);
+        for found in Found::all(spec, id, data, writer, front_ends)? {
+            match found {
+                Found::Current(current) => {
+                    let (row, machine) = *current;
+                    let state = row.operating_state.clone();
+                    models.open.insert(state, OpenModel { machine: Arc::new(machine), row });
+                }
+                Found::New(new) => {
+                    let (ruled, new) = *new;
+                    let state = new.operating_state.clone();
+                    let model = adopt(ruled, new, spec, id, data, writer, now)?;
+                    models.open.insert(state, model);
+                }
+                Found::Broken(version, reason) => {
+                    tracing::error!(machine = spec.name, "{reason}");
+                    models.broken = Some((version, reason));
+                }
             }
-        }
-        if spec.model.is_none() {
-            models.open_current(None, spec, id, data, writer, front_ends)?;
         }
         Ok(models)
     }
 
-    fn open_current(
-        &mut self,
-        state: Option<&String>,
+    /// Whether everything that would judge can be opened, and keeps the alarm budget that the configuration names.
+    ///
+    /// # Errors
+    ///
+    /// As [`Models::open`].
+    pub fn check(
         spec: &MachineSpec,
         id: i64,
         data: &DataFolder,
         writer: &Writer,
         front_ends: &FrontEnds,
     ) -> Result<()> {
-        let wanted = state.cloned();
-        let row = writer.call(move |history| history.current_model(id, wanted.as_deref()))?;
-        let Some(row) = row else { return Ok(()) };
-        match open_file(&data.file(&row.file), spec, front_ends) {
-            Ok(machine) => {
-                let machine = Arc::new(machine);
-                self.open.insert(state.cloned(), OpenModel { machine, row });
-            }
-            // A promise that cannot be kept is the configuration's mistake.
-            Err(error @ Error::Promise { .. }) => return Err(error),
-            Err(error) => {
-                let (name, version) = (&spec.name, row.version);
-                let reason = format!(
-                    "not judged, because version {version} cannot be opened: {error}; copy the file back from a backup and \
-                     start again, go back to another version (auscult watch rollback {name}), or learn anew (auscult watch \
-                     baseline {name})"
-                );
-                tracing::error!(machine = name, "{reason}");
-                self.broken = Some((version, reason));
-            }
-        }
-        Ok(())
+        Found::all(spec, id, data, writer, front_ends).map(drop)
     }
 
     /// The version that should judge and cannot be opened, and why.
@@ -163,38 +147,129 @@ impl Models {
     }
 }
 
-/// Opens a model file, with the rule that keeps the machine's budget.
-pub(crate) fn open_file(
+/// A model that is to judge a machine.
+enum Found {
+    /// A version that judges already.
+    Current(Box<(ModelRow, Machine)>),
+    /// One that becomes a version.
+    New(Box<(Ruled, NewModel)>),
+    /// A version that cannot be opened, and why.
+    Broken(i64, String),
+}
+
+impl Found {
+    fn all(
+        spec: &MachineSpec,
+        id: i64,
+        data: &DataFolder,
+        writer: &Writer,
+        front_ends: &FrontEnds,
+    ) -> Result<Vec<Self>> {
+        let known = writer.call(move |history| history.models(id))?;
+        let current = |state: Option<&String>| {
+            let of_state = known.iter().filter(|row| row.operating_state.as_ref() == state);
+            of_state.filter(|row| row.valid_to.is_none()).max_by_key(|row| row.version)
+        };
+        let named = spec.model.iter().map(|path| (None, path));
+        let of_states = spec.states.iter().map(|(state, path)| (Some(state), path));
+        let mut found = Vec::new();
+        for (state, path) in named.chain(of_states) {
+            let machine = open_file(path, spec, front_ends)?;
+            let of_state = |row: &&ModelRow| row.operating_state.as_ref() == state;
+            let configured = known.iter().filter(of_state).rfind(|row| row.origin == "configured");
+            // The file that was taken last may have been improved on since. Another one takes over, and so does the same one
+            // after a new baseline.
+            let is_known = configured.is_some_and(|row| row.came_from() == &**machine.hash());
+            if let Some(row) = current(state).filter(|_| is_known) {
+                found.push(Self::version(row, spec, data, front_ends)?);
+                continue;
+            }
+            let ruled = Ruled::plan(machine, None, spec, front_ends);
+            let ruled = ruled.map_err(|error| promise(error, spec, path))?;
+            let note = format!("from {}", path.display());
+            let mut new = NewModel::of(&ruled.machine, String::new(), "configured", note);
+            new.operating_state = state.cloned();
+            found.push(Self::New(Box::new((ruled, new))));
+        }
+        if spec.model.is_none()
+            && let Some(row) = current(None)
+        {
+            found.push(Self::version(row, spec, data, front_ends)?);
+        }
+        Ok(found)
+    }
+
+    fn version(
+        row: &ModelRow,
+        spec: &MachineSpec,
+        data: &DataFolder,
+        front_ends: &FrontEnds,
+    ) -> Result<Self> {
+        let path = data.file(&row.file);
+        let machine = match open_file(&path, spec, front_ends) {
+            Ok(machine) => machine,
+            Err(error) => {
+                let (name, version) = (&spec.name, row.version);
+                let reason = format!(
+                    "not judged, because version {version} cannot be opened: {error}; copy the file back from a backup and \
+                     start again, go back to another version (auscult watch rollback {name}), or learn anew (auscult watch \
+                     baseline {name})"
+                );
+                return Ok(Self::Broken(version, reason));
+            }
+        };
+        // A promise that cannot be kept is the configuration's mistake.
+        let ruled = Ruled::keep_or_plan(machine, row.planned.clone(), spec, front_ends);
+        let (ruled, is_kept) = ruled.map_err(|error| promise(error, spec, &path))?;
+        if is_kept {
+            return Ok(Self::Current(Box::new((row.clone(), ruled.machine))));
+        }
+        let note = format!("version {} with another alarm rule", row.version);
+        let mut new = NewModel::of(&ruled.machine, String::new(), "planned", note);
+        new.operating_state.clone_from(&row.operating_state);
+        Ok(Self::New(Box::new((ruled, new))))
+    }
+}
+
+/// Opens a model file as it is.
+pub(super) fn open_file(
     path: &Path,
     spec: &MachineSpec,
     front_ends: &FrontEnds,
 ) -> Result<Machine> {
-    let named = |error: auscult::Error| Error::Model {
+    Machine::open_with(path, front_ends).map_err(|error| Error::Model {
         machine: spec.name.clone(),
         path: path.to_owned(),
         source: Box::new(error),
-    };
-    let machine = Machine::open_with(path, front_ends).map_err(named)?;
-    let Some(budget) =
-        spec.budget.filter(|budget| machine.model().settings().alarm_budget != Some(*budget))
-    else {
-        return Ok(machine);
-    };
-    let calibrate = auscult::Calibrate { budget: Some(budget), ..auscult::Calibrate::default() };
-    match machine.calibrate(&calibrate).map_err(named)? {
-        (machine, Some(plan)) if plan.is_kept() => Ok(machine),
-        (machine, Some(plan)) => Err(Error::Promise {
+    })
+}
+
+/// Opens a model file that the configuration names, as a monitor would that has no history, and says what raises alarms.
+pub(crate) fn check_file(
+    path: &Path,
+    spec: &MachineSpec,
+    front_ends: &FrontEnds,
+) -> Result<RuleStatus> {
+    let machine = open_file(path, spec, front_ends)?;
+    let ruled = Ruled::plan(machine, None, spec, front_ends);
+    Ok(ruled.map_err(|error| promise(error, spec, path))?.status(spec))
+}
+
+/// A budget that a model cannot keep is told with the file.
+fn promise(error: Error, spec: &MachineSpec, path: &Path) -> Error {
+    match error {
+        Error::NotPromised { reason, instead } => Error::Promise {
             machine: spec.name.clone(),
             path: path.to_owned(),
-            reason: format!("{}; {}", not_kept(&plan), possible(machine.model(), &plan)),
-        }),
-        (machine, None) => Ok(machine),
+            reason: format!("{reason}; {instead}"),
+        },
+        error => error,
     }
 }
 
 /// Keeps a model in the data folder as a new version that judges from now on.
 pub(super) fn adopt(
-    machine: Machine,
+    ruled: Ruled,
     mut new: NewModel,
     spec: &MachineSpec,
     id: i64,
@@ -202,6 +277,8 @@ pub(super) fn adopt(
     writer: &Writer,
     now: f64,
 ) -> Result<OpenModel> {
+    let Ruled { machine, plan } = ruled;
+    new.planned = plan;
     let count = writer.call(move |history| history.models(id))?.len();
     new.file = format!("models/{}/{:04}.auscult", spec.name, count + 1);
     let path = data.file(&new.file);
@@ -220,25 +297,4 @@ pub(super) fn rules(spec: &MachineSpec, model: Option<&OpenModel>) -> Result<Eng
     let settings = spec.alarm.or_else(of_model).unwrap_or_default();
     let settings = AlarmSettings { no_data_after_seconds: spec.no_data_after, ..settings };
     Ok(EngineRules { alarm: settings.check()?, remind_seconds: spec.remind })
-}
-
-/// What is missing for a budget, in a sentence.
-pub(super) fn not_kept(plan: &BudgetPlan) -> String {
-    let why = plan.shortfall.as_ref().map(|shortfall| format!(": {shortfall}"));
-    format!("no alarm rule keeps the budget of {} yet{}", plan.budget, why.unwrap_or_default())
-}
-
-/// What could be promised instead.
-fn possible(model: &Model, plan: &BudgetPlan) -> String {
-    let rate = |budget: &AlarmBudget| budget.alarms / budget.period.seconds();
-    let budgets = [Period::Year, Period::Month, Period::Week, Period::Day]
-        .map(|period| AlarmBudget { alarms: 1.0, period });
-    let is_kept = |budget: &&AlarmBudget| {
-        let other = BudgetPlan::new(model, **budget, plan.hop_seconds, plan.clear);
-        rate(budget) > rate(&plan.budget) && other.is_ok_and(|other| other.is_kept())
-    };
-    match budgets.iter().find(is_kept) {
-        Some(budget) => format!("{budget} can be promised now"),
-        None => "not even 1 alarm per day can be promised now; without `alarms` the rule is 3 of 5 clips".to_owned(),
-    }
 }

@@ -7,6 +7,7 @@ use super::{
     input::{Command, Input},
     learner::{Learner, Lesson},
     models::{self, OpenModel},
+    rule::Ruled,
     watching::Watch,
 };
 use crate::{
@@ -256,6 +257,7 @@ impl Watch {
         let Some(sources) = sources else { return Err(Error::Stopping) };
         let learn = Learn { front_ends: self.around.front_ends.clone(), ..Learn::default() };
         let grown = old.machine.add(sources, &learn)?;
+        let grown = self.with_rule(grown, &old.row)?;
         let count = auscult::plural(clips.len(), "clip");
         let note = format!("{count} accepted by {who}");
         let state = old.row.operating_state.clone();
@@ -270,24 +272,30 @@ impl Watch {
         let old = self.current()?;
         let note = format!("without {}, says {who}", visits.join(", "));
         let smaller = old.machine.forget(&Forget { visits, ..Forget::default() })?;
+        let smaller = self.with_rule(smaller, &old.row)?;
         let state = old.row.operating_state.clone();
         self.exchange(Some(&old), (smaller, state), "forgotten", &note, preview)
+    }
+
+    /// A changed model with the alarm rule that its visits carry now.
+    fn with_rule(&self, machine: Machine, before: &ModelRow) -> Result<Ruled> {
+        Ruled::plan(machine, before.planned.as_ref(), &self.spec, &self.around.front_ends)
     }
 
     /// Puts a changed model in the place of the old one, or says what that would change.
     fn exchange(
         &mut self,
         old: Option<&OpenModel>,
-        (new, operating_state): (Machine, Option<String>),
+        (new, operating_state): (Ruled, Option<String>),
         origin: &'static str,
         note: &str,
         preview: bool,
     ) -> Result<Change> {
-        let mut change = Change::between(old.map(|old| &*old.machine), &new, note);
+        let mut change = Change::between(old.map(|old| &*old.machine), &new.machine, note);
         if preview {
             return Ok(change);
         }
-        let mut row = NewModel::of(&new, String::new(), origin, note.to_owned());
+        let mut row = NewModel::of(&new.machine, String::new(), origin, note.to_owned());
         row.operating_state = operating_state;
         let (data, writer) = (&self.around.data, &self.around.writer);
         let now = self.around.clock.now();
@@ -348,12 +356,15 @@ impl Watch {
             })
         })?;
         let path = self.around.data.file(&row.file);
-        let machine = models::open_file(&path, &self.spec, &self.around.front_ends)?;
+        let front_ends = &self.around.front_ends;
+        let machine = models::open_file(&path, &self.spec, front_ends)?;
+        let planned = row.planned.clone();
+        let (ruled, _) = Ruled::keep_or_plan(machine, planned, &self.spec, front_ends)?;
         let note =
             format!("back to version {} of {}, says {who}", row.version, utc(row.valid_from));
         let state = row.operating_state.clone();
         self.learner = None;
-        self.exchange(current.as_ref(), (machine, state), "rollback", &note, false)
+        self.exchange(current.as_ref(), (ruled, state), "rollback", &note, false)
     }
 }
 

@@ -26,6 +26,9 @@ pub struct MachineStatus {
     pub trend: Vec<f64>,
     /// The model that judges.
     pub model: Option<ModelStatus>,
+    /// What raises an alarm, and what is promised; `null` while there is no model.
+    #[serde(default)]
+    pub rule: Option<RuleStatus>,
     /// Where its sound comes from.
     pub source: SourceStatus,
     /// Whether the normal has moved.
@@ -58,6 +61,26 @@ pub struct ModelStatus {
     pub threshold: Option<f64>,
     /// Whether its false-alarm rate is promised.
     pub promised: bool,
+}
+
+/// What raises the alarms of a machine.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "openapi", derive(utoipa::ToSchema))]
+pub struct RuleStatus {
+    /// Anomalous clips that raise an alarm ...
+    pub raise: usize,
+    /// ... among this many of the last ones.
+    pub window: usize,
+    /// The share of normal clips that may be anomalous.
+    pub rate: f64,
+    /// How many false alarms it was chosen for, such as `1 alarm per month`; `null` if somebody named the rule.
+    pub budget: Option<String>,
+    /// Whether that is promised; otherwise it is aimed at.
+    pub promised: bool,
+    /// Why it cannot be promised.
+    pub missing: Option<String>,
+    /// All of this in a sentence.
+    pub text: String,
 }
 
 /// The source of a machine.

@@ -148,7 +148,9 @@ impl Watch {
         let rules = models::rules(&spec, model)?;
         let (stamp, normal) = (model.map(OpenModel::stamp), model.and_then(OpenModel::normal_runs));
         let is_first = status.is_none();
-        let status = status.unwrap_or_else(|| new_status(&spec));
+        let mut status = status.unwrap_or_else(|| new_status(&spec));
+        // So that the log of every start says what it is.
+        status.rule = None;
         let trend = status.trend.iter().copied().collect();
         let last = around.writer.call(move |history| history.last_rules(id))?;
         let old_rules = last.and_then(|rules| rules.check().ok());
@@ -360,6 +362,7 @@ fn new_status(spec: &MachineSpec) -> MachineStatus {
         level_dbfs: None,
         trend: Vec::new(),
         model: None,
+        rule: None,
         source: SourceStatus {
             kind: spec.source.to_string(),
             alive: matches!(spec.source, SourceSpec::Push),

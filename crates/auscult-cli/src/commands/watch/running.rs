@@ -7,8 +7,9 @@ use auscult_monitor::{
     data::DataFolder,
     run::check_models,
     running::watch as run_monitor,
-    site::{Site, SourceSpec, TEMPLATE},
+    site::{MachineSpec, Site, SourceSpec, TEMPLATE},
     sources::Plant,
+    watch::USUAL_BUDGET,
 };
 
 use crate::{
@@ -34,7 +35,8 @@ pub(super) fn init(path: &Path, context: &Context) -> anyhow::Result<Outcome> {
 
 pub(super) fn check(path: &Path, context: &Context) -> anyhow::Result<Outcome> {
     let site = Site::read(path)?;
-    check_models(&site, &context.front_ends).map_err(|error| error.in_file(Some(path)))?;
+    let rules = check_models(&site, &context.front_ends);
+    let rules = rules.map_err(|error| error.in_file(Some(path)))?;
     for machine in &site.machines {
         let model = match &machine.model {
             Some(model) => format!("judged by {}", model.display()),
@@ -46,11 +48,33 @@ pub(super) fn check(path: &Path, context: &Context) -> anyhow::Result<Outcome> {
             ),
         };
         context.printer.line(format!("{}: {}, {model}", machine.name, machine.source))?;
+        let mut known = rules.iter().filter(|(name, _)| *name == machine.name).peekable();
+        if known.peek().is_none() {
+            context.printer.line(format!("  an alarm will be {}", rule_to_come(machine)))?;
+        }
+        for (_, rule) in known {
+            context.printer.line(format!("  an alarm is {}", rule.text))?;
+        }
     }
     note_machines_without_source(&site, context);
     let machines = count(site.machines.len(), "machine");
     context.printer.line(format!("{}: {machines}, nothing wrong", path.display()))?;
     Ok(Outcome::Done)
+}
+
+/// What raises the alarms of a machine that is still to be learnt.
+fn rule_to_come(machine: &MachineSpec) -> String {
+    match (&machine.alarm, machine.budget) {
+        (Some(alarm), _) => {
+            format!("{} of {} clips, as the configuration says", alarm.raise, alarm.window)
+        }
+        (None, Some(budget)) => {
+            format!("planned for at most {budget}; it is learnt until that can be promised")
+        }
+        (None, None) => {
+            format!("planned for {USUAL_BUDGET}, and promised if the visits carry it by then")
+        }
+    }
 }
 
 /// Nothing is ever heard of such a machine here; the service takes pushed sound.

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, ops::Range, path::Path};
 
 use toml::Spanned;
 
-use super::{Checking, host_and_port};
+use super::{Checking, certificates::check_certificates, host_and_port};
 use crate::site::file::{EmailFile, MqttFile, NEWS, WebhookFile};
 
 impl Checking<'_> {
@@ -21,12 +21,24 @@ impl Checking<'_> {
                 self.problem_of(&span, key, text);
             }
         }
-        if let Some(ca) = file.ca.as_ref().map(|ca| base.join(ca)).filter(|ca| !ca.is_file()) {
-            self.problem_of(&span, "ca", format!("mqtt.ca: {} is not there", ca.display()));
+        match file.ca.as_ref().map(|ca| base.join(ca)) {
+            Some(_) if !file.tls => {
+                let text = "mqtt.ca has no effect: the connection is not encrypted; add tls = true";
+                self.problem_of(&span, "ca", text);
+            }
+            Some(ca) if !ca.is_file() => {
+                self.problem_of(&span, "ca", format!("mqtt.ca: {} is not there", ca.display()));
+            }
+            Some(ca) => {
+                if let Err(problem) = check_certificates(&ca) {
+                    self.problem_of(&span, "ca", format!("mqtt.ca: {problem}"));
+                }
+            }
+            None => {}
         }
         self.secret(&span, "mqtt", "password_env", file.password_env.as_deref());
         if !cfg!(feature = "mqtt") {
-            self.problem(None, "this program was built without MQTT");
+            self.problem(Some(span), "this program was built without MQTT");
         }
     }
 
@@ -56,7 +68,7 @@ impl Checking<'_> {
         self.secret(&span, "email", "password_env", file.password_env.as_deref());
         self.news_and_machines(&span, "email", &file.tells, &file.machines, names);
         if !cfg!(feature = "email") {
-            self.problem(None, "this program was built without e-mail");
+            self.problem(Some(span), "this program was built without e-mail");
         }
     }
 

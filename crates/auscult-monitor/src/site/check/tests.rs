@@ -4,6 +4,7 @@ fn problems(text: &str) -> Vec<String> {
     let folder = tempfile::tempdir().unwrap();
     std::fs::create_dir(folder.path().join("in")).unwrap();
     std::fs::create_dir(folder.path().join("other")).unwrap();
+    std::fs::write(folder.path().join("junk.pem"), "this is not a certificate").unwrap();
     match Site::parse(text, &folder.path().join("site.toml")) {
         Ok(_) => Vec::new(),
         Err(problems) => {
@@ -127,6 +128,32 @@ fn impossible_rules_are_refused_with_their_line() {
             "5: history.hours = 9 days is shorter than history.minutes = 60 days",
         ),
         ("[mqtt]\nbroker = \"a b\"\n", "5: mqtt.broker"),
+        (
+            "[mqtt]\nbroker = \"a\"\ntls = true\nca = \"junk.pem\"\n",
+            "7: mqtt.ca: …/junk.pem holds no certificate",
+        ),
+        (
+            "[mqtt]\nbroker = \"a\"\ntls = true\nca = \"gone.pem\"\n",
+            "7: mqtt.ca: …/gone.pem is not there",
+        ),
+        ("[mqtt]\nbroker = \"a\"\nca = \"junk.pem\"\n", "6: mqtt.ca has no effect"),
+        (
+            "[server]\ntls_certificate = \"junk.pem\"\ntls_key = \"junk.pem\"\n",
+            "5: server.tls_certificate: …/junk.pem holds no certificate",
+        ),
+        (
+            "[server]\ntls_certificate = \"junk.pem\"\ntls_key = \"junk.pem\"\n",
+            "6: server.tls_key: …/junk.pem cannot be read as a private key",
+        ),
+        ("every = \"3s\"\n", "4: machine \"pump\": every = 3 s: from the 10 s of a clip to a day"),
+        (
+            "every = \"5m\"\nno_data_after = \"1m\"\n",
+            "5: machine \"pump\": no_data_after = 60 s is shorter than the 300 s",
+        ),
+        (
+            "every = \"5m\"\nalarm.window = \"1m\"\n",
+            "alarm.window = 60 s is shorter than the 300 s from one",
+        ),
         (
             "[history]\nclips = \"90d\"\n",
             "4: history.minutes = 60 days is shorter than history.clips = 90 days",
