@@ -185,6 +185,13 @@ def guarded(folder):
         check(run("serve", "token", "revoke", "edge-7", "--data", data).returncode == 0, "cannot revoke")
         check(service.status("/api/v1/machines") == 401, "a revoked token is still known")
         service.token = None
+        wall = run("serve", "token", "add", "auditor", "--scope", "admin", "--data", data).stdout.strip()
+        service.token = wall
+        audit = service.get("/api/v1/audit", raw=True).decode()
+        for done in ("user add anna --role administrator", "token add edge-7 --scope push", "token revoke edge-7"):
+            check(done in audit and "command line" in audit, f"the audit log does not say: {done}")
+        check(secret not in audit and wall not in audit and PASSWORD not in audit, "the audit log has secrets")
+        service.token = None
         login = {"name": "anna", "password": PASSWORD}
         with service.request("/api/v1/session", login, "POST") as answer:
             check("HttpOnly" in answer.headers["Set-Cookie"], "scripts may read the cookie")

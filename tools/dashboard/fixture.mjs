@@ -41,6 +41,7 @@ function machine(name, state, since, more = {}) {
     last_clip: hours(0.01),
     level_dbfs: -27.4,
     trend: values,
+    day: values.slice(-48),
     model: {
       version: 3,
       hash: "a5f0",
@@ -328,6 +329,7 @@ function trendOf(name, query) {
   const extra = rising ? [{ id: `${name}-9b`, time: hours(73), kind: "state", to: "normal" }] : [];
   return {
     width,
+    state: "normal",
     points,
     events: [...its.map(({ id, time, kind, to }) => ({ id, time, kind, to })), ...extra].filter(
       (e) => Date.parse(e.time) >= from && Date.parse(e.time) <= to,

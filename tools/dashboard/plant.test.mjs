@@ -228,6 +228,22 @@ describe("the demonstration plant", () => {
     await page.getByRole("link", { name: "Go to the machine" }).waitFor();
   });
 
+  test("the slider of a budget begins at the one that is set", async () => {
+    await api(
+      "/machines/fan-1/budget",
+      {
+        method: "PUT",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify({ alarms_per_month: 9 }),
+      },
+      hall,
+    );
+    await page.goto(`${hall.base}/machines/fan-1`);
+    await page.getByRole("button", { name: "Alarm budget …" }).click();
+    const slider = page.getByRole("dialog").getByRole("slider", { name: /false alarms/ });
+    assert.equal(await slider.getAttribute("aria-valuetext"), "ten a month");
+  });
+
   // Meanwhile the plant goes on towards its alarm.
   looksWell("every page without an alarm", () => [
     "/add",
@@ -237,6 +253,14 @@ describe("the demonstration plant", () => {
     "/login",
     "/nothing-here",
   ]);
+
+  test("an address that nobody could have written is answered in words", async () => {
+    const opened = await newPage(browser, {}, /status of 404/);
+    await opened.page.goto(`${service.base}/machines/%E0%A4%A`);
+    await opened.page.getByText(/there is no machine/).waitFor();
+    assert.deepEqual(opened.complaints, []);
+    await opened.context.close();
+  });
 
   test("dark and light can be chosen, and the choice stays", async () => {
     await page.goto(`${service.base}/settings`);
@@ -259,6 +283,11 @@ describe("the demonstration plant", () => {
       .filter({ has: page.locator(".badge", { hasText: "alarm" }) });
     await row.waitFor({ timeout: ALARM_MS });
     assert.match(await page.locator("h1").innerText(), /machines? needs? you/);
+    const small = row.locator(".spark[role=img]");
+    await page.waitForFunction(
+      () => /^scores of the last day, now/.test(document.querySelector("a.row .spark")?.getAttribute("aria-label") ?? ""),
+    );
+    assert.match(await small.getAttribute("aria-label"), /anomalous above/);
     await shoot(page, "plant-light");
     await row.click();
     await page.getByRole("heading", { name: "pump-1 does not sound like itself" }).waitFor();
@@ -285,6 +314,18 @@ describe("the demonstration plant", () => {
     await page.mouse.move(box.x + box.width * 0.9, box.y + 60, { steps: 5 });
     await page.mouse.up();
     await page.getByRole("button", { name: "Back to the whole span" }).click();
+    // Also without a mouse.
+    const spanned = () => page.locator(".trend [role=img]").getAttribute("aria-label");
+    const week = await spanned();
+    await page.getByRole("button", { name: "Zoom in" }).focus();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => !document.querySelector(".trend figcaption")?.textContent?.includes("seven days"));
+    assert.match(await spanned(), / to /, "says from when to when");
+    await page.getByRole("button", { name: "Back to the whole span" }).focus();
+    await page.keyboard.press("Enter");
+    await page.waitForFunction(() => document.querySelector(".trend figcaption")?.textContent?.includes("seven days"));
+    assert.equal((await spanned()).split(":")[0], week.split(":")[0]);
+    assert.match(await page.locator("main").innerText(), /An alert: .* above it; an alarm: .* above it\./);
     await shoot(page, "machine-light");
   });
 

@@ -139,6 +139,7 @@ describe("users", () => {
     await page.getByLabel("Reason").fill("belt");
     await page.getByRole("dialog").getByRole("button", { name: "Out of service" }).click();
     await page.locator(".remark", { hasText: "Out of service: belt" }).waitFor();
+    await page.getByText("Learning waits: the machine is out of service.").waitFor();
     await page.getByRole("button", { name: "Back in service" }).click();
     await page.getByRole("button", { name: "Out of service …" }).waitFor();
     await page.goto(`${service.base}/add`);

@@ -45,6 +45,11 @@ impl Hub {
         Self { frames }
     }
 
+    /// For those who have frames of their own.
+    pub(crate) fn sender(&self) -> broadcast::Sender<Frame> {
+        self.frames.clone()
+    }
+
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<Frame> {
         self.frames.subscribe()
     }

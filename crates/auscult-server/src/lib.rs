@@ -45,6 +45,8 @@ mod upload;
 
 mod hub;
 
+mod days;
+
 mod scrub;
 
 mod logs;

@@ -56,6 +56,42 @@ impl Sound {
         Ok(Self { samples, rate })
     }
 
+    /// Reads a part of a file, at its own rate. What is before it is read and let go, so that a file of hours takes
+    /// time and no memory.
+    pub(crate) fn read_part(
+        path: &Path,
+        channel: ChannelRule,
+        from_seconds: f64,
+        seconds: f64,
+    ) -> Result<Self, SoundError> {
+        let location = Location::File(path.to_owned());
+        let rate = native_rate(&location)?;
+        let longest = LONGEST.min(MOST_SAMPLES / f64::from(rate.max(1)));
+        if seconds > longest {
+            return Err(SoundError::TooLong(longest));
+        }
+        let at = |seconds: f64| (seconds * f64::from(rate)).round().max(0.0) as usize;
+        let (from, to) = (at(from_seconds), at(from_seconds + seconds));
+        let settings = ReadSettings {
+            sample_rate: rate,
+            channel,
+            clip_seconds: 1.0,
+            ..ReadSettings::default()
+        };
+        let (mut samples, mut passed) = (Vec::new(), 0);
+        for piece in ClipReader::open(&location, &settings.check()?)? {
+            let piece = piece?.samples;
+            let end = passed + piece.len();
+            let part = from.clamp(passed, end) - passed..to.clamp(passed, end) - passed;
+            samples.extend_from_slice(&piece[part]);
+            passed = end;
+            if passed >= to {
+                break;
+            }
+        }
+        Ok(Self { samples, rate })
+    }
+
     /// A part of it.
     pub(crate) fn part(mut self, from_seconds: f64, seconds: f64) -> Self {
         let at = |seconds: f64| {
@@ -145,5 +181,42 @@ mod tests {
         assert_eq!((part.samples.len(), part.seconds()), (4_000, 0.5));
         assert_eq!(part.part(9.0, 1.0).samples.len(), 0);
         assert!(matches!(Sound::read(&path, 3), Err(SoundError::Audio(_))));
+        let whole = Sound::read(&path, 0).unwrap().samples;
+        let first = ChannelRule::Index(0);
+        for (from, seconds) in [(0.0, 1.0), (0.25, 0.5), (0.9, 5.0), (3.0, 1.0)] {
+            let part = Sound::read_part(&path, first, from, seconds).unwrap();
+            assert_eq!(
+                part.samples,
+                read_again(&whole, from, seconds),
+                "{seconds} s from {from} s"
+            );
+        }
+        let third = Sound::read_part(&path, ChannelRule::Index(3), 0.0, 1.0);
+        assert!(matches!(third, Err(SoundError::Audio(_))));
+    }
+
+    fn read_again(samples: &[f32], from: f64, seconds: f64) -> Vec<f32> {
+        Sound { samples: samples.to_vec(), rate: 8_000 }.part(from, seconds).samples
+    }
+
+    #[test]
+    fn a_part_of_a_recording_of_hours_is_read_on_its_channel() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("long.wav");
+        // An hour of two channels; the second one says which second it is.
+        let (rate, seconds) = (1_000_u32, 3_600_u32);
+        let samples = (0..seconds).flat_map(|second| {
+            let frame = [0_i16.to_le_bytes(), (second as i16).to_le_bytes()].concat();
+            frame.repeat(rate as usize)
+        });
+        let samples: Vec<u8> = samples.collect();
+        let mut wav = wav_header(rate, 2, 16, 1, samples.len() as u32);
+        wav.extend(samples);
+        std::fs::write(&path, wav).unwrap();
+        assert!(matches!(Sound::read(&path, 1), Err(SoundError::TooLong(_))));
+        let part = Sound::read_part(&path, ChannelRule::Index(1), 3_000.0, 2.0).unwrap();
+        let heard: Vec<i16> =
+            part.samples.iter().map(|it| (it * 32_768.0).round() as i16).collect();
+        assert_eq!(heard, [vec![3_000; 1_000], vec![3_001; 1_000]].concat());
     }
 }

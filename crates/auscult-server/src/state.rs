@@ -18,6 +18,7 @@ use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore, watch};
 
 use crate::{
     access::{AccessError, Principal, Store},
+    days::Days,
     error::{Problem, Result},
     hub::Hub,
     limits::{Rates, Throttle},
@@ -26,6 +27,7 @@ use crate::{
     policy::Policy,
     readers::Readers,
     scrub::{Scrubber, Scrubbing},
+    upload::Rooms,
 };
 
 /// The form that clips are exported in.
@@ -73,6 +75,7 @@ pub struct Shared {
     pub(crate) settings: Settings,
     pub(crate) readers: Readers,
     pub(crate) hub: Hub,
+    pub(crate) days: Days,
     pub(crate) list: ListCache,
     pub(crate) rates: Rates,
     pub(crate) throttle: Throttle,
@@ -80,8 +83,8 @@ pub struct Shared {
     pub(crate) checking: Semaphore,
     /// Sound that is being scored or decoded: each takes a core.
     pub(crate) working: Arc<Semaphore>,
-    /// Bodies that are being received: each takes room on the disk.
-    pub(crate) uploads: Semaphore,
+    /// Bodies that are being received: they take room on the disk.
+    pub(crate) uploads: Rooms,
     streams: Arc<Semaphore>,
     /// Users, tokens or sessions have changed here: whoever looks on is asked again whether they may.
     people: watch::Sender<()>,
@@ -103,15 +106,18 @@ impl App {
         let scrubbing = Arc::<Scrubbing>::default();
         let server = monitor.site().server.clone();
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let readers = Readers::new(monitor.settings().data.clone());
+        let hub = Hub::start(monitor.clone(), Arc::clone(&scrubbing));
         Self(Arc::new(Shared {
-            readers: Readers::new(monitor.settings().data.clone()),
-            hub: Hub::start(monitor.clone(), Arc::clone(&scrubbing)),
+            days: Days::start(monitor.clone(), readers.clone(), hub.sender()),
+            readers,
+            hub,
             list: ListCache::default(),
             rates: Rates::new(server.requests_per_second),
             throttle: Throttle::default(),
             checking: Semaphore::new(2),
             working: Arc::new(Semaphore::new(cores.max(2))),
-            uploads: Semaphore::new(16),
+            uploads: Rooms::new(server.body.0),
             streams: Arc::new(Semaphore::new(server.streams)),
             people: watch::Sender::new(()),
             models: Mutex::default(),

@@ -6,16 +6,19 @@ use std::{
     fs::File,
     io::{BufWriter, Seek as _, SeekFrom, Write as _},
     path::{Path, PathBuf},
-    sync::atomic::{AtomicU64, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
 use auscult_monitor::data::DataFolder;
 use axum::{
-    body::{Body, Bytes},
+    body::Body,
     http::{HeaderMap, HeaderValue, StatusCode, header},
 };
 use futures_util::StreamExt as _;
-use tokio::sync::mpsc;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::{
     error::{Problem, Result},
@@ -60,9 +63,53 @@ impl Drop for Passing {
     }
 }
 
-/// Sound that was sent.
+/// Sound that was sent, with the room it takes.
 #[derive(Debug)]
-pub(crate) struct Upload(Passing);
+pub(crate) struct Upload {
+    file: Arc<Passing>,
+    _room: Room,
+}
+
+/// How much sound may be on its way at a time. It is counted as it comes: a client that stops sending takes no room from
+/// others, however many of them there are.
+#[derive(Debug, Clone)]
+pub(crate) struct Rooms(Arc<Semaphore>);
+
+/// Room is given in pieces of this many bytes.
+const UNIT: u64 = 64 << 10;
+
+/// The largest bodies that there is room for at a time.
+const BODIES: u64 = 16;
+
+impl Rooms {
+    pub(crate) fn new(largest_body: u64) -> Self {
+        let units = usize::try_from((largest_body.div_ceil(UNIT) + 1).saturating_mul(BODIES));
+        Self(Arc::new(Semaphore::new(units.unwrap_or(usize::MAX).min(Semaphore::MAX_PERMITS))))
+    }
+}
+
+/// The room that a body takes.
+#[derive(Debug, Default)]
+struct Room(Option<OwnedSemaphorePermit>);
+
+impl Room {
+    /// Takes as much as a body of this many bytes needs.
+    fn grow(&mut self, rooms: &Rooms, bytes: u64) -> Result<()> {
+        let has = self.0.as_ref().map_or(0, OwnedSemaphorePermit::num_permits) as u64;
+        let more = u32::try_from(bytes.div_ceil(UNIT).saturating_sub(has)).unwrap_or(u32::MAX);
+        if more == 0 {
+            return Ok(());
+        }
+        let more = Arc::clone(&rooms.0).try_acquire_many_owned(more).map_err(|_| {
+            Problem::unavailable("too much sound is being received; send it again in a moment")
+        })?;
+        match &mut self.0 {
+            Some(permit) => permit.merge(more),
+            None => self.0 = Some(more),
+        }
+        Ok(())
+    }
+}
 
 /// How a body is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -121,18 +168,37 @@ impl Upload {
         if length.and_then(|it| it.parse::<u64>().ok()).is_some_and(|length| length > most) {
             return Err(Problem::too_large(most));
         }
-        let _permit = app.uploads.acquire().await;
-        let upload = Self::new(&app.monitor().settings().data, form)?;
-        let (send, pieces) = mpsc::channel::<Bytes>(8);
-        let path = upload.path().to_owned();
-        let writing = tokio::task::spawn_blocking(move || write(&path, form, pieces));
-        // In any case the file is closed before it is read or deleted.
-        let total = hand_over(body, most, send).await;
-        let failed =
-            |error: &dyn Display| Problem::internal("the data folder cannot be written", error);
-        writing.await.map_err(|error| failed(&error))?.map_err(|error| failed(&error))?;
-        form.check(total?)?;
-        Ok(upload)
+        let file = Self::file(&app.monitor().settings().data, form)?;
+        let (mut room, mut total) = (Room::default(), 0);
+        let (mut body, mut writer) = (body.into_data_stream(), None);
+        let mut gathered = Vec::new();
+        loop {
+            // No thread waits for the network: a client may take its time.
+            let piece = body.next().await.transpose();
+            let piece = piece.map_err(|_| Problem::bad_request("the body breaks off"))?;
+            let is_over = piece.is_none();
+            let piece = piece.unwrap_or_default();
+            total += piece.len() as u64;
+            if total > most {
+                return Err(Problem::too_large(most));
+            }
+            room.grow(&app.uploads, total)?;
+            gathered.extend_from_slice(&piece);
+            if gathered.len() as u64 >= UNIT || is_over {
+                // Who writes keeps the file: it is deleted after that, also if the client has gone.
+                let (bytes, open, file) =
+                    (std::mem::take(&mut gathered), writer.take(), Arc::clone(&file));
+                let write = move || Writer::write(open, file.path(), form, &bytes, is_over);
+                let written = tokio::task::spawn_blocking(write).await;
+                let written = written.map_err(|error| failed(&error))?;
+                writer = written.map_err(|error| failed(&error))?;
+            }
+            if is_over {
+                break;
+            }
+        }
+        form.check(total)?;
+        Ok(Self { file, _room: room })
     }
 
     /// Takes sound that is in memory, in a few pieces.
@@ -140,26 +206,23 @@ impl Upload {
         let mut headers = HeaderMap::new();
         headers.extend(HeaderValue::from_str(kind).ok().map(|kind| (header::CONTENT_TYPE, kind)));
         let form = form_of(&headers)?;
-        let upload = Self::new(data, form)?;
-        let (send, pieces) = mpsc::channel(3);
+        let file = Self::file(data, form)?;
+        let mut writer = None;
         for piece in body.chunks(body.len() / 3 + 1) {
-            // There is room for all of them.
-            let _ = send.try_send(Bytes::copy_from_slice(piece));
+            writer = Writer::write(writer, file.path(), form, piece, false)
+                .map_err(|error| failed(&error))?;
         }
-        drop(send);
-        let failed = |error| Problem::internal("the data folder cannot be written", &error);
-        write(upload.path(), form, pieces).map_err(failed)?;
+        Writer::write(writer, file.path(), form, &[], true).map_err(|error| failed(&error))?;
         form.check(body.len() as u64)?;
-        Ok(upload)
+        Ok(Self { file, _room: Room::default() })
     }
 
-    fn new(data: &DataFolder, form: Form) -> Result<Self> {
-        let extension = if form == Form::Flac { "flac" } else { "wav" };
-        Ok(Self(Passing::new(data, extension)?))
+    fn file(data: &DataFolder, form: Form) -> Result<Arc<Passing>> {
+        Ok(Arc::new(Passing::new(data, if form == Form::Flac { "flac" } else { "wav" })?))
     }
 
     pub(crate) fn path(&self) -> &Path {
-        self.0.path()
+        self.file.path()
     }
 
     /// A text that names the file, so that it names the body.
@@ -168,53 +231,75 @@ impl Upload {
     }
 }
 
-/// Hands a body over piece by piece; gives its length.
-async fn hand_over(body: Body, most: u64, send: mpsc::Sender<Bytes>) -> Result<u64> {
-    let mut body = body.into_data_stream();
-    let mut total = 0;
-    while let Some(piece) = body.next().await {
-        let piece = piece.map_err(|_| Problem::bad_request("the body breaks off"))?;
-        total += piece.len() as u64;
-        if total > most {
-            return Err(Problem::too_large(most));
-        }
-        if send.send(piece).await.is_err() {
-            break;
-        }
-    }
-    Ok(total)
+fn failed(error: &dyn Display) -> Problem {
+    Problem::internal("the data folder cannot be written", error)
 }
 
-fn write(path: &Path, form: Form, mut pieces: mpsc::Receiver<Bytes>) -> std::io::Result<()> {
-    let mut file = BufWriter::new(File::create_new(path)?);
-    let Form::Raw(raw) = form else {
-        while let Some(piece) = pieces.blocking_recv() {
-            file.write_all(&piece)?;
+/// A body that is being written.
+struct Writer {
+    file: BufWriter<File>,
+    /// What its head says, if we write it.
+    raw: Option<Raw>,
+    bytes: u32,
+    /// Half a sample may be left of a piece.
+    half: Option<u8>,
+}
+
+impl Writer {
+    /// Writes one more piece, and closes the file after the last one. Without a writer it is the first.
+    fn write(
+        writer: Option<Self>,
+        path: &Path,
+        form: Form,
+        piece: &[u8],
+        is_over: bool,
+    ) -> std::io::Result<Option<Self>> {
+        let mut writer = match writer {
+            Some(writer) => writer,
+            None => Self::begin(path, form)?,
+        };
+        writer.add(piece)?;
+        if !is_over {
+            return Ok(Some(writer));
         }
-        return file.flush();
-    };
-    // The head is written again when the length is known.
-    file.write_all(&raw.header(0))?;
-    let mut bytes: u32 = 0;
-    // Half a sample may be left of a piece.
-    let mut half: Option<u8> = None;
-    while let Some(piece) = pieces.blocking_recv() {
-        bytes = bytes.saturating_add(piece.len() as u32);
-        if !raw.is_big_endian {
-            file.write_all(&piece)?;
-            continue;
+        writer.end()?;
+        Ok(None)
+    }
+
+    fn begin(path: &Path, form: Form) -> std::io::Result<Self> {
+        let mut file = BufWriter::new(File::create_new(path)?);
+        let raw = match form {
+            Form::Raw(raw) => Some(raw),
+            Form::Wav | Form::Flac => None,
+        };
+        // The head is written again when the length is known.
+        if let Some(raw) = raw {
+            file.write_all(&raw.header(0))?;
+        }
+        Ok(Self { file, raw, bytes: 0, half: None })
+    }
+
+    fn add(&mut self, piece: &[u8]) -> std::io::Result<()> {
+        self.bytes = self.bytes.saturating_add(u32::try_from(piece.len()).unwrap_or(u32::MAX));
+        if !self.raw.is_some_and(|raw| raw.is_big_endian) {
+            return self.file.write_all(piece);
         }
         for byte in piece {
-            match half.take() {
-                Some(high) => file.write_all(&[byte, high])?,
-                None => half = Some(byte),
+            match self.half.take() {
+                Some(high) => self.file.write_all(&[*byte, high])?,
+                None => self.half = Some(*byte),
             }
         }
+        Ok(())
     }
-    file.flush()?;
-    let mut file = file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
-    file.seek(SeekFrom::Start(0))?;
-    file.write_all(&raw.header(bytes))
+
+    fn end(mut self) -> std::io::Result<()> {
+        self.file.flush()?;
+        let Some(raw) = self.raw else { return Ok(()) };
+        let mut file = self.file.into_inner().map_err(std::io::IntoInnerError::into_error)?;
+        file.seek(SeekFrom::Start(0))?;
+        file.write_all(&raw.header(self.bytes))
+    }
 }
 
 const KNOWN: &str = "audio/wav, audio/flac, audio/L16;rate=16000 (16 bits, big-endian), or \
@@ -306,14 +391,30 @@ mod tests {
     fn big_endian_samples_become_a_wav_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("x.wav");
-        let (send, pieces) = mpsc::channel(8);
+        let raw = form("audio/L16;rate=8000").unwrap();
+        let mut writer = None;
         for piece in [&[0x12_u8][..], &[0x34, 0x56], &[0x78]] {
-            send.try_send(Bytes::copy_from_slice(piece)).unwrap();
+            writer = Writer::write(writer, &path, raw, piece, false).unwrap();
         }
-        drop(send);
-        write(&path, form("audio/L16;rate=8000").unwrap(), pieces).unwrap();
+        assert!(Writer::write(writer, &path, raw, &[], true).unwrap().is_none());
         let bytes = std::fs::read(&path).unwrap();
         assert_eq!(&bytes[44..], [0x34, 0x12, 0x78, 0x56]);
         assert_eq!(&bytes[40..44], 4_u32.to_le_bytes());
+    }
+    #[test]
+    fn room_is_taken_as_sound_comes_and_given_back() {
+        let rooms = Rooms::new(UNIT);
+        // Many that have sent a little leave room for one that sends much.
+        let mut slow: Vec<Room> = (0..BODIES).map(|_| Room::default()).collect();
+        for room in &mut slow {
+            room.grow(&rooms, 1).unwrap();
+            room.grow(&rooms, UNIT).unwrap();
+        }
+        let mut large = Room::default();
+        large.grow(&rooms, BODIES * UNIT).unwrap();
+        let full = large.grow(&rooms, BODIES * UNIT + 1).unwrap_err();
+        assert_eq!(full.status().as_u16(), 503);
+        drop(slow);
+        large.grow(&rooms, BODIES * UNIT + 1).unwrap();
     }
 }

@@ -47,6 +47,11 @@ fn users_are_added_changed_and_removed() {
     sandbox.run("serve user remove bert --data data").exits(2).says("no user");
     let file = sandbox.read("data/access.db");
     assert!(!file.windows(13).any(|part| part == b"correct horse"));
+    // The audit log has what the command line did, too.
+    for done in ["user add anna --role administrator", "user password bert", "user remove bert"] {
+        let line = format!("auscult serve {done}").into_bytes();
+        assert!(file.windows(line.len()).any(|part| part == line), "{done}");
+    }
 }
 
 #[test]

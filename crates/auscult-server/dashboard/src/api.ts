@@ -49,6 +49,8 @@ export interface Machine {
   last_clip: Time | null;
   level_dbfs: number | null;
   trend: number[];
+  /** The mean score of each half hour of the last day; the stream tells it apart from the rest. */
+  day?: (number | null)[] | undefined;
   model: ModelStatus | null;
   source: { kind: string; alive: boolean; problem: string | null };
   drift: boolean;
@@ -68,6 +70,7 @@ export interface MachineDetail extends Machine {
     keep: string;
     rule: string | null;
     alarms: string | null;
+    alarms_per_month: number | null;
     removable: boolean;
   };
   promise: { text: string; holds: boolean | null };
@@ -78,7 +81,7 @@ export interface MachineDetail extends Machine {
   operating_state: string | null;
 }
 
-/** A clip above the line is anomalous; how many of them make an alert and an alarm is said in words. */
+/** One line for both: a clip above it is anomalous; how many of them make an alert and an alarm is said in words. */
 export interface Lines {
   clip: number | null;
   alert: string | null;
@@ -103,6 +106,8 @@ export interface TrendEvent {
 export interface Trend {
   width: number;
   points: TrendPoint[];
+  /** Of the machine when the span begins. */
+  state: State | null;
   events: TrendEvent[];
 }
 

@@ -27,9 +27,18 @@ const NAVIGATION: [string, keyof typeof t.shortPages, () => JSX.Element][] = [
   ["/settings", "settings", icons.Sliders],
 ];
 
+/** A name in an address; as it stands if nobody could have written it there. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
 function page(path: string): JSX.Element {
   const [, first = "", second = ""] = path.split("/");
-  const name = decodeURIComponent(second);
+  const name = decoded(second);
   switch (first) {
     case "":
       return <PlantPage />;

@@ -71,7 +71,7 @@ function flush(): void {
   const next = before.map((machine) => {
     const newer = arrived.get(machine.name);
     arrived.delete(machine.name);
-    return newer ?? machine;
+    return newer ? { ...newer, day: newer.day ?? machine.day } : machine;
   });
   next.push(...arrived.values());
   arrived.clear();
@@ -94,7 +94,12 @@ export function follow(): void {
     message(name, data) {
       if (name === "status") {
         const machine = data as Machine;
-        arrived.set(machine.name, machine);
+        arrived.set(machine.name, { ...machine, day: arrived.get(machine.name)?.day });
+        if (flushing === 0) flushing = window.setTimeout(flush, 250);
+      } else if (name === "day") {
+        const { name: whose, day } = data as Pick<Machine, "name" | "day">;
+        const machine = arrived.get(whose) ?? machines.value?.find((each) => each.name === whose);
+        if (machine) arrived.set(whose, { ...machine, day });
         if (flushing === 0) flushing = window.setTimeout(flush, 250);
       } else if (name === "event") {
         news.set(data as Event);

@@ -77,8 +77,8 @@ export const t = {
     } satisfies Record<State, (n: number) => string>,
     summary: (parts: string[], machines: number, silent: number) =>
       `${parts.join(", ")}. ${silent === 0 ? `All ${plural(machines, "source")} can be heard.` : `${plural(silent, "source")} of ${machines} cannot be heard.`}`,
-    sparkline: (score: string, line: string | null) =>
-      `last scores, now ${score}${line === null ? "" : `, anomalous above ${line}`}`,
+    sparkline: (isDay: boolean, score: string, line: string | null) =>
+      `${isDay ? "scores of the last day" : "last scores"}, now ${score}${line === null ? "" : `, anomalous above ${line}`}`,
     noScores: "no scores yet",
     microphoneLost: "no sound",
     microphoneWell: "sound arrives",
@@ -114,12 +114,17 @@ export const t = {
     trend: "How unusual it sounds",
     ranges: { hour: "Hour", day: "Day", week: "Week", year: "Year" },
     range: "Span of time",
-    zoomOut: "Back to the whole span",
+    zoomBack: "Back to the whole span",
+    zoomIn: "Zoom in",
+    zoomOut: "Zoom out",
     earlier: "Earlier",
     later: "Later",
     alarmLine: "anomalous above",
+    line: (isGradual: boolean, score: string) => `${isGradual ? "alert and alarm" : "alarm"} line ${score}`,
     rule: (alert: string | null, alarm: string) =>
-      alert === null ? `An alarm: ${alarm} above the line.` : `An alert: ${alert} above the line; an alarm: ${alarm}.`,
+      alert === null
+        ? `A clip above the line is anomalous. An alarm: ${alarm} above it.`
+        : `A clip above the line is anomalous. An alert: ${alert} above it; an alarm: ${alarm} above it.`,
     trendSentence: (span: string, clips: number, anomalous: number, highest: string, line: string | null) =>
       `${span}: ${plural(clips, "clip")}, ${anomalous} of them anomalous, highest score ${highest}${line === null ? "" : `; anomalous above ${line}`}.`,
     trendEmpty: "No clips were scored in this period.",
@@ -344,6 +349,7 @@ export const t = {
     channel: "Channel",
     channelHint: "one channel is one sensor",
     rate: "Sample rate in Hz",
+    channels: "Channels in the stream",
     visit: "A visit ends",
     visits: { gap: "with a pause", day: "at midnight", button: "when I say so" } as Record<string, string>,
     keep: "Sound kept on disk",
@@ -364,6 +370,7 @@ export const t = {
     clipsSoFar: (has: number, wants: number) => `${has} of ${plural(wants, "clip")}`,
     rejected: (count: number) => `${plural(count, "clip")} not used: silent, clipped or not running.`,
     learnt: "Learning is finished: the machine is being watched.",
+    paused: "Learning waits: the machine is out of service.",
     newVisit: "Begin a new visit",
     budget: "How many false alarms are acceptable?",
     budgets: [

@@ -1,6 +1,6 @@
 //! Clips: what was judged, what it sounds like, and what it looks like beside its closest normal clip.
 
-use auscult::record::clip_name;
+use auscult::{audio::ChannelRule, record::clip_name};
 use auscult_monitor::{
     clock::utc,
     history::{ClipPage, ClipRow, ModelRow, StoredClip},
@@ -281,8 +281,13 @@ impl Kept {
             let from = reference.source.find("/learning/")?;
             self.data.file(&reference.source[from + 1..])
         };
-        let sound = Sound::read(&path, 0).ok()?;
-        Some(sound.part(reference.start_seconds, self.row.seconds))
+        let read = |channel: ChannelRule| {
+            Sound::read_part(&path, channel, reference.start_seconds, self.row.seconds).ok()
+        };
+        // What was learnt here is kept as the one channel that was listened to.
+        let learnt = model.settings().channel.parse().ok();
+        let sound = learnt.and_then(read).or_else(|| read(ChannelRule::default()))?;
+        (!sound.samples.is_empty()).then_some(sound)
     }
 }
 

@@ -2,6 +2,7 @@
 
 use auscult_monitor::{
     control::Ask,
+    history::Feedback,
     watch::{Change, Request},
 };
 use axum::{Extension, extract::State};
@@ -84,6 +85,9 @@ struct Wanted {
     /// At most so many, 1 to 1000; 100 if not given.
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<u32>,
+    /// The `next` of the part before.
+    #[param(max_length = 400)]
+    after: Option<String>,
 }
 
 /// What people said, the newest first.
@@ -96,8 +100,10 @@ async fn list(
     State(app): State<App>,
     Query(wanted): Query<Wanted>,
 ) -> Result<Json<Page<FeedbackView>>> {
-    let limit = Part { limit: wanted.limit, after: None }.limit()?;
-    let feedback = app
+    let part = Part { limit: wanted.limit, after: wanted.after };
+    // Nothing that was said is taken back, so what is older than an answer has the same number for ever.
+    let (limit, older) = (part.limit()?, part.after::<usize>()?);
+    let items = app
         .readers
         .read(move |history| {
             let machine = match &wanted.machine {
@@ -107,9 +113,14 @@ async fn list(
                 }
                 None => None,
             };
-            Ok(history.feedback(machine, None, limit)?)
+            let all = history.feedback(machine, None, i64::MAX as usize)?;
+            let begin = all.len().saturating_sub(older.unwrap_or(all.len()));
+            let left = all.len();
+            let numbered = all.into_iter().enumerate().skip(begin).take(limit + 1);
+            Ok(numbered.map(|(at, said)| (left - at - 1, said)).collect())
         })
         .await?;
-    let items = feedback.into_iter().map(FeedbackView::of).collect();
-    Ok(Json(Page { items, next: None }))
+    let Page { items, next } = Page::of(items, limit, |(older, _): &(usize, Feedback)| *older);
+    let items = items.into_iter().map(|(_, said)| FeedbackView::of(said)).collect();
+    Ok(Json(Page { items, next }))
 }

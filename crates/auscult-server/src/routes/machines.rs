@@ -1,6 +1,6 @@
 //! Machines: where they stand, and what is known of one.
 
-use auscult::alarm::AlarmSettings;
+use auscult::alarm::{AlarmBudget, AlarmSettings, Period};
 use auscult_monitor::{
     history::Standing,
     site::{Added, Keep, MachineSpec},
@@ -45,9 +45,19 @@ struct Wanted {
     after: Option<String>,
 }
 
+/// A machine as the list has it.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+struct Listed {
+    #[serde(flatten)]
+    severe: Severe,
+    /// The mean score of each half hour of the last day, the oldest first and that which has just begun last; `null`
+    /// where nothing was scored, and empty until it was read. The stream tells changes as `event: day`.
+    day: Vec<Option<f64>>,
+}
+
 /// Where every machine stands, the worst first.
 #[utoipa::path(get, path = "/machines", tag = "machines", params(Wanted), responses(
-    (status = 200, body = Page<Severe>),
+    (status = 200, body = Page<Listed>),
     (status = 422, body = Problem, content_type = "application/problem+json"),
 ))]
 async fn list(
@@ -64,9 +74,10 @@ async fn list(
     let part = Part { limit, after };
     let (limit, after) = (part.limit()?, part.after::<(u32, String)>()?);
     let search = search.unwrap_or_default().to_lowercase();
-    let commits = app.monitor().news().commits();
+    // Both only ever grow.
+    let commits = app.monitor().news().commits() + app.days.changes();
     let make = async || {
-        let (site, scrubber) = (app.monitor().site(), app.scrubber());
+        let (site, scrubber, days) = (app.monitor().site(), app.scrubber(), app.days.clone());
         app.readers
             .read(move |history| {
                 let is_watched = |name: &str| site.machine(name).is_some();
@@ -80,7 +91,9 @@ async fn list(
                 });
                 machines.sort_by(|a, b| a.key().cmp(&b.key()));
                 machines.truncate(limit + 1);
-                let key = |it: &Severe| (it.severity, it.status.name.clone());
+                let listed = |severe: Severe| Listed { day: days.of(&severe.status.name), severe };
+                let machines = machines.into_iter().map(listed).collect();
+                let key = |it: &Listed| (it.severe.severity, it.severe.status.name.clone());
                 let page = Page::of(machines, limit, key);
                 let bytes = serde_json::to_vec(&page)
                     .map_err(|error| Problem::internal("the list cannot be written", &error))?;
@@ -141,6 +154,8 @@ struct SpecView {
     rule: Option<String>,
     /// How many false alarms are acceptable.
     alarms: Option<String>,
+    /// The same as a number a month.
+    alarms_per_month: Option<f64>,
     /// Length of its clips.
     clip_seconds: f64,
     /// Whether it was added here, and can be taken away here.
@@ -210,6 +225,11 @@ pub(super) async fn detail(app: &App, name: &str) -> Result<MachineDetail> {
     })
 }
 
+/// How many alarms a month a budget comes to.
+fn a_month(budget: AlarmBudget) -> f64 {
+    budget.alarms * Period::Month.seconds() / budget.period.seconds()
+}
+
 fn view(spec: &MachineSpec, rule: Option<AlarmSettings>, removable: bool) -> SpecView {
     SpecView {
         source: spec.source.to_string(),
@@ -222,6 +242,7 @@ fn view(spec: &MachineSpec, rule: Option<AlarmSettings>, removable: bool) -> Spe
         },
         rule: rule.map(|rule| format!("{} of {}", rule.raise, rule.window)),
         alarms: spec.budget.map(|budget| budget.to_string()),
+        alarms_per_month: spec.budget.map(a_month),
         clip_seconds: spec.clip_seconds,
         removable,
     }

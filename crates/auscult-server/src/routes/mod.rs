@@ -19,18 +19,25 @@ mod times;
 mod trend;
 mod users;
 
-use axum::{Router, routing::get};
+use axum::{Router, http::Method, routing::get};
 use utoipa::{
     OpenApi,
     openapi::{
         Content, PathItem, Ref, RefOr, ResponseBuilder,
-        security::{ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityScheme},
+        path::Operation,
+        security::{
+            ApiKey, ApiKeyValue, HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme,
+        },
     },
 };
 use utoipa_axum::router::OpenApiRouter;
 
 pub use self::sources::take_sound;
-use crate::{pages, state::App};
+use crate::{
+    access::{Need, need_of},
+    pages,
+    state::App,
+};
 
 /// What the description says of everything.
 #[derive(OpenApi)]
@@ -38,7 +45,8 @@ use crate::{pages, state::App};
     info(
         title = "auscult",
         description = "Machines watched by their sound. Errors are application/problem+json. Lists have `items` and \
-            `next`, which is given as `after` to get the next part. Times are RFC 3339 in UTC."
+            `next`, which is given as `after` to get the next part. Times are RFC 3339 in UTC. As long as there are no \
+            users, whoever sits at the computer of the service needs neither session nor token."
     ),
     components(schemas(crate::error::Problem))
 )]
@@ -80,9 +88,18 @@ fn complete(description: &mut utoipa::openapi::OpenApi) {
         .description("anything else: what was wrong, what is allowed, what to do next")
         .content("application/problem+json", content)
         .build();
-    for item in description.paths.paths.values_mut() {
+    for (path, item) in &mut description.paths.paths {
         let PathItem { get, put, post, delete, patch, .. } = item;
-        for operation in [get, put, post, delete, patch].into_iter().flatten() {
+        let operations = [
+            (Method::GET, get),
+            (Method::PUT, put),
+            (Method::POST, post),
+            (Method::DELETE, delete),
+            (Method::PATCH, patch),
+        ];
+        for (method, operation) in operations {
+            let Some(operation) = operation else { continue };
+            admit(operation, need_of(&method, path));
             let responses = &mut operation.responses.responses;
             responses.entry("default".to_owned()).or_insert_with(|| RefOr::T(problem.clone()));
         }
@@ -92,6 +109,18 @@ fn complete(description: &mut utoipa::openapi::OpenApi) {
     let cookie = ApiKeyValue::new(crate::layers::COOKIE);
     components.add_security_scheme("token", SecurityScheme::Http(token));
     components.add_security_scheme("session", SecurityScheme::ApiKey(ApiKey::Cookie(cookie)));
+}
+
+/// Says who may do it.
+fn admit(operation: &mut Operation, need: Need) {
+    let of = |name: &str| SecurityRequirement::new::<_, [String; 0], String>(name, []);
+    if need == Need::Nothing {
+        operation.security = Some(Vec::new());
+        return;
+    }
+    operation.security = Some(vec![of("token"), of("session")]);
+    let before = operation.description.take().map_or(String::new(), |text| format!("{text}\n\n"));
+    operation.description = Some(format!("{before}Needs {}.", need.describe()));
 }
 
 /// The description of the interface, made from its handlers.

@@ -53,7 +53,7 @@ const MOST_MISSED: usize = 1_000;
 const QUIET: Duration = Duration::from_secs(15);
 
 /// Everything that happens from now on, or since the event that was received last: `event: event` with an event as
-/// data, `event: status` with where a machine stands.
+/// data, `event: status` with where a machine stands, `event: day` with its `name` and its `day` as the list has it.
 #[utoipa::path(get, path = "/stream", tag = "events", params(Resume), responses(
     (status = 200, content_type = "text/event-stream", description = "the stream"),
     (status = 429, description = "too many streams", body = Problem, content_type = "application/problem+json"),

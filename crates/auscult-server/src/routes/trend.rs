@@ -3,6 +3,7 @@
 use auscult_monitor::{
     clock::utc,
     history::{EventPage, TrendPoint},
+    watch::EventKind,
 };
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,8 @@ struct Trend {
     /// Seconds a point.
     width: i64,
     points: Vec<Point>,
+    /// The state of the machine when the span begins; `null` if none is known.
+    state: Option<String>,
     /// What happened in that time, the oldest first; at most 500.
     events: Vec<Mark>,
 }
@@ -99,7 +102,7 @@ async fn trend(
             format!("width = {width}: 1 to 31536000 seconds, and at most {MOST_POINTS} points"),
         ));
     }
-    let (points, events) = app
+    let (points, state, events) = app
         .read_machine(&name, move |history, machine| {
             let points = history.trend(machine, from, to, width)?;
             let page = EventPage {
@@ -109,7 +112,16 @@ async fn trend(
                 limit: 500,
                 ..EventPage::default()
             };
-            Ok((points, history.event_page(&page)?))
+            let before = EventPage {
+                machine: Some(machine),
+                kind: Some(EventKind::State.name().to_owned()),
+                to: Some(from),
+                limit: 1,
+                ..EventPage::default()
+            };
+            let state = history.event_page(&before)?.pop();
+            let state = state.map(|(_, event)| event.to.name().to_owned());
+            Ok((points, state, history.event_page(&page)?))
         })
         .await?;
     let mark = |(_, event): (i64, auscult_monitor::watch::Event)| Mark {
@@ -121,6 +133,7 @@ async fn trend(
     Ok(Json(Trend {
         width,
         points: points.into_iter().map(point).collect(),
+        state,
         events: events.into_iter().rev().map(mark).collect(),
     }))
 }

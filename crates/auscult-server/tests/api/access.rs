@@ -51,6 +51,58 @@ fn the_table_of_needs_and_the_description_agree() {
     assert_eq!(need_of(&Method::GET, "/api/v1/something-new"), Need::Administer);
 }
 
+#[test]
+fn the_description_says_who_may() {
+    let value = serde_json::to_value(description()).unwrap();
+    for (path, methods) in value["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let need = need_of(&method.to_uppercase().parse().unwrap(), path);
+            let wanted = match need {
+                Need::Nothing => json!([]),
+                _ => json!([{"token": []}, {"session": []}]),
+            };
+            assert_eq!(operation["security"], wanted, "{method} {path}");
+            let text = operation["description"].as_str().unwrap_or_default();
+            assert_eq!(
+                text.contains("Needs the role"),
+                need != Need::Nothing,
+                "{method} {path}: {text}"
+            );
+        }
+    }
+    let operate = &value["paths"]["/api/v1/machines/{machine}/shelve"]["post"]["description"];
+    assert!(
+        operate
+            .as_str()
+            .unwrap()
+            .ends_with("Needs the role operator, or a token with the scope operate.")
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn no_write_is_taken_with_the_token_of_another_session() {
+    let service = Service::with_users().await;
+    let (anna, otto) = (service.login("anna").await, service.login("otto").await);
+    let csrf = otto.get("/api/v1/session").await.json()["csrf"].as_str().unwrap().to_owned();
+    let mut writes = 0;
+    for (method, path) in all_routes() {
+        // Logging in makes a session and needs none.
+        let is_login = method == Method::POST && path.ends_with("/session");
+        if method == Method::GET || is_login {
+            continue;
+        }
+        for client in [anna.with("x-auscult-csrf", &csrf), anna.without("x-auscult-csrf")] {
+            let answer = client.call(method.clone(), &example(&path), &json!({})).await;
+            answer.is_problem(403);
+            assert!(answer.text().contains("X-Auscult-CSRF"), "{method} {path}: {}", answer.text());
+        }
+        writes += 1;
+    }
+    assert!(writes > 20, "{writes}");
+    assert_eq!(anna.get("/api/v1/machines").await.status, 200, "the session is still there");
+    service.stop().await;
+}
+
 #[tokio::test(flavor = "multi_thread")]
 async fn every_address_refuses_those_who_may_not() {
     let service = Service::with_users().await;

@@ -1,4 +1,7 @@
+use std::{convert::Infallible, time::Duration};
+
 use axum::{body::Body, http::Method};
+use futures_util::StreamExt as _;
 use serde_json::{Value, json};
 
 use crate::support::{Service, wav};
@@ -289,6 +292,45 @@ async fn nonsense_in_place_of_sound_is_refused_and_leaves_nothing() {
         .is_problem(404);
     let left = std::fs::read_dir(service.folder.path().join("data/incoming"));
     assert_eq!(left.map_or(0, Iterator::count), 0);
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn uploads_that_stall_hold_nobody_up_and_leave_nothing() {
+    let service = Service::start().await;
+    let local = service.client();
+    let stalled: Vec<_> = (0..40)
+        .map(|sequence: u32| {
+            let begun =
+                futures_util::stream::once(async { Ok::<_, Infallible>(vec![0_u8; 70_000]) });
+            let body = Body::from_stream(begun.chain(futures_util::stream::pending()));
+            let client = local
+                .with("x-auscult-sequence", &sequence.to_string())
+                .with("content-type", "audio/wav");
+            let request = client.request(Method::POST, "/api/v1/sources/fan-2/audio", body);
+            tokio::spawn(async move { client.open(request).await.status() })
+        })
+        .collect();
+    let folder = service.folder.path().join("data/incoming");
+    let files = || std::fs::read_dir(&folder).map_or(0, Iterator::count);
+    let becomes = async |wanted: usize| {
+        for _ in 0..200 {
+            if files() == wanted {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        panic!("{} files and not {wanted}", files());
+    };
+    becomes(40).await;
+    let sound = wav(1, 0, 1.0);
+    let answer = service.push(&local, "fan-2", 100, &sound);
+    let answer = tokio::time::timeout(Duration::from_secs(10), answer).await;
+    assert_eq!(answer.unwrap().status, 202, "nobody waits for those that stall");
+    for one in &stalled {
+        one.abort();
+    }
+    becomes(0).await;
     service.stop().await;
 }
 

@@ -109,6 +109,7 @@ async fn machines_are_added_kept_over_a_restart_and_taken_away() {
     assert!(names.contains("valve-1"));
     let fan = local.get("/api/v1/machines/fan-2").await.json();
     assert_eq!(fan["spec"]["alarms"], "2 alarms per month");
+    assert_eq!(fan["spec"]["alarms_per_month"], 2.0);
     local.call(Method::DELETE, "/api/v1/machines/pump-7", &json!({})).await.is_problem(409);
     let gone = local.call(Method::DELETE, "/api/v1/machines/valve-1", &json!({})).await;
     assert_eq!(gone.status, 204, "{}", gone.text());

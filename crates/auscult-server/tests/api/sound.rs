@@ -2,7 +2,7 @@ use auscult::{FrontEnds, Machine, Sources};
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use crate::support::{Service, wav};
+use crate::support::{Client, Service, wav};
 
 #[tokio::test(flavor = "multi_thread")]
 async fn repeats_are_acknowledged_and_gaps_are_reported() {
@@ -168,6 +168,11 @@ async fn a_machine_is_learnt_scored_explained_and_taught() {
         trend["points"].as_array().unwrap().iter().map(|it| it["clips"].as_i64().unwrap()).sum();
     assert_eq!(clips, 25);
     assert!(!trend["events"].as_array().unwrap().is_empty());
+    assert_eq!(trend["state"], json!(null), "nothing was known before it began");
+    let later = local
+        .get("/api/v1/machines/pump-7/trend?from=2099-01-01T00:00:00Z&to=2100-01-01T00:00:00Z");
+    let (later, now) = (later.await.json(), local.get("/api/v1/machines/pump-7").await.json());
+    assert_eq!((&later["state"], &later["events"]), (&now["state"], &json!([])));
     let week = local.get("/api/v1/exports/week?machine=pump-7").await;
     assert_eq!(week.status, 200, "{}", week.text());
     assert!(week.headers["content-security-policy"].to_str().unwrap().starts_with("sandbox"));
@@ -181,8 +186,71 @@ async fn a_machine_is_learnt_scored_explained_and_taught() {
         assert_eq!(export.status, 200, "{form}");
         assert!(!export.body.is_empty(), "{form}");
     }
+    feedback_comes_in_parts(&local, step).await;
     let metrics = local.get("/metrics").await.text();
     assert!(metrics.contains("auscult_score{machine=\"pump-7\"}"), "{metrics}");
+    service.stop().await;
+}
+
+/// Says more of a clip, and reads all that was said in parts, while more is said.
+async fn feedback_comes_in_parts(client: &Client, step: u64) {
+    let say = |verdict: &'static str| {
+        let body = json!({"step": step, "verdict": verdict});
+        async move { client.post("/api/v1/machines/pump-7/feedback", &body).await.status }
+    };
+    for verdict in ["fault", "not-running", "sensor-fault"] {
+        assert_eq!(say(verdict).await, 200);
+    }
+    let mut verdicts = Vec::new();
+    let mut after = String::new();
+    loop {
+        let path = format!("/api/v1/feedback?machine=pump-7&limit=2{after}");
+        let page = client.get(&path).await.json();
+        for item in page["items"].as_array().unwrap() {
+            verdicts.push(item["verdict"].as_str().unwrap().to_owned());
+        }
+        let Some(next) = page["next"].as_str() else { break };
+        after = format!("&after={next}");
+        if verdicts.len() == 2 {
+            assert_eq!(say("fault").await, 200);
+        }
+    }
+    assert_eq!(verdicts, ["sensor-fault", "not-running", "fault", "normal"], "each once");
+    client.get("/api/v1/feedback?after=x").await.is_problem(422);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_day_is_listed_in_half_hours() {
+    let service = Service::start().await;
+    let local = service.client();
+    let next = service.learn(&local).await;
+    for (sequence, take) in [(next, 97), (next + 1, 98), (next + 2, 99)] {
+        assert_eq!(service.push(&local, "pump-7", sequence, &wav(1, take, 1.0)).await.status, 202);
+    }
+    let clips = f64::from(next) + 2.0;
+    service.wait(&local, "/api/v1/machines/pump-7", |it| it["clips"].as_f64() >= Some(clips)).await;
+    let page = local.get("/api/v1/machines/pump-7/clips").await.json();
+    let scores = page["items"].as_array().unwrap().iter().filter_map(|clip| clip["score"].as_f64());
+    let scores: Vec<f64> = scores.collect();
+    let mean = scores.iter().sum::<f64>() / scores.len() as f64;
+    // Days are read when the service begins.
+    let service = Service::with(crate::support::SITE, service.stop().await).await;
+    let local = service.client();
+    let day = |list: &Value, name: &str| {
+        let items = list["items"].as_array().unwrap();
+        let machine = items.iter().find(|machine| machine["name"] == name).unwrap();
+        machine["day"].as_array().unwrap().clone()
+    };
+    let is_read = |list: &Value| day(list, "pump-7").len() == 48 && day(list, "fan-2").len() == 48;
+    let list = service.wait(&local, "/api/v1/machines", is_read).await;
+    assert!(day(&list, "fan-2").iter().all(Value::is_null), "it has heard nothing");
+    let scored: Vec<f64> = day(&list, "pump-7").iter().filter_map(Value::as_f64).collect();
+    // Midnight of a half hour may have come between two clips.
+    assert!((1..=2).contains(&scored.len()), "{scored:?}");
+    if let [scored] = scored[..] {
+        assert!((scored / mean - 1.0).abs() < 0.01, "{scored} and {mean}");
+    }
+    assert!(day(&list, "pump-7")[..40].iter().all(Value::is_null), "it is at the end of the day");
     service.stop().await;
 }
 

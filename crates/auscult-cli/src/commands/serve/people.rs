@@ -4,7 +4,7 @@ use std::io::{BufRead as _, IsTerminal as _};
 
 use anyhow::Context as _;
 use auscult_monitor::{clock::utc, data::DataFolder};
-use auscult_server::access::Store;
+use auscult_server::access::{NewAudit, Store};
 use serde_json::json;
 
 use crate::{
@@ -24,6 +24,7 @@ pub(super) fn user(
     match command {
         UserCommand::Add { name, role } => {
             store.add_user(name, *role, &password()?)?;
+            write_down(&store, &format!("user add {name} --role {role}"))?;
             printer.line(format!("{name} is {role} now; everybody has to log in"))?;
         }
         UserCommand::List { json: true } => {
@@ -33,10 +34,12 @@ pub(super) fn user(
         UserCommand::List { json: false } => printer.text(&user_table(&store.users()?))?,
         UserCommand::Remove { name } => {
             store.remove_user(name)?;
+            write_down(&store, &format!("user remove {name}"))?;
             printer.line(format!("removed {name}"))?;
         }
         UserCommand::Password { name } => {
             store.set_password(name, &password()?)?;
+            write_down(&store, &format!("user password {name}"))?;
             printer.line(format!("{name} has another password, and has to log in again"))?;
         }
     }
@@ -53,6 +56,10 @@ pub(super) fn token(
     match command {
         TokenCommand::Add { name, scopes, expires } => {
             let made = store.add_token(name, scopes, expires.map(f64::from))?;
+            let words: Vec<&str> = scopes.iter().map(|scope| scope.name()).collect();
+            let lasting = expires.map_or(String::new(), |days| format!(" --expires {days}"));
+            let scopes = words.join(" --scope ");
+            write_down(&store, &format!("token add {name} --scope {scopes}{lasting}"))?;
             printer.note("this is shown once; send it as `Authorization: Bearer ...`");
             printer.line(made.secret)?;
         }
@@ -75,10 +82,23 @@ pub(super) fn token(
         TokenCommand::List { json: false } => printer.text(&token_table(&store.tokens()?))?,
         TokenCommand::Revoke { name } => {
             store.revoke_token(name)?;
+            write_down(&store, &format!("token revoke {name}"))?;
             printer.line(format!("revoked {name}"))?;
         }
     }
     Ok(Outcome::Done)
+}
+
+/// Puts a change into the audit log, beside those that were made through the service.
+fn write_down(store: &Store, command: &str) -> anyhow::Result<()> {
+    store.add_audit(&NewAudit {
+        who: "local".to_owned(),
+        address: "command line".to_owned(),
+        action: format!("auscult serve {command}"),
+        detail: String::new(),
+        status: 200,
+    })?;
+    Ok(())
 }
 
 /// A password: asked for at a terminal, without showing it, and otherwise the first line of standard input.

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
-import type { Trend, TrendEvent, TrendPoint } from "../api";
+import type { State, Trend, TrendPoint } from "../api";
 import { exactly, number, score, toMs } from "../format";
 import { useStore } from "../store";
 import { t } from "../texts";
@@ -10,8 +10,10 @@ import { colour, themeChanges } from "../theme";
 
 interface Props {
   trend: Trend;
-  /** Clips above it are anomalous. */
+  /** Clips above it are anomalous: some of them make an alert, more of them an alarm. */
   line: number | null;
+  /** Whether there are alerts before alarms. */
+  isGradual: boolean;
   from: number;
   to: number;
   label: string;
@@ -21,13 +23,14 @@ interface Props {
 const HEIGHT = 260;
 const FONT = () => getComputedStyle(document.body).fontFamily;
 
-/** The part of the chart in which the machine was in alarm. */
-function alarms(events: TrendEvent[], to: number): [number, number][] {
+/** The parts of the chart in which the machine was in a state. */
+function spansOf(state: State, { trend, from, to }: Props): [number, number][] {
   const spans: [number, number][] = [];
-  let since: number | null = null;
-  for (const event of events.filter((each) => each.kind === "state").sort((a, b) => toMs(a.time) - toMs(b.time))) {
+  let since: number | null = trend.state === state ? from / 1000 : null;
+  const changes = trend.events.filter((each) => each.kind === "state");
+  for (const event of changes.sort((a, b) => toMs(a.time) - toMs(b.time))) {
     const at = toMs(event.time) / 1000;
-    if (event.to === "alarm") since ??= at;
+    if (event.to === state) since ??= at;
     else if (since !== null) {
       spans.push([since, at]);
       since = null;
@@ -37,20 +40,26 @@ function alarms(events: TrendEvent[], to: number): [number, number][] {
   return spans;
 }
 
-function drawBehind(plot: uPlot, { trend, to }: Props, ink: Record<string, string>): void {
+/** Alarms over the whole height, alerts over a part of it: colours alone would not tell them apart. */
+function drawBehind(plot: uPlot, props: Props, ink: Record<string, string>): void {
   const { ctx, bbox } = plot;
   ctx.save();
-  ctx.fillStyle = ink["alarm"]!;
-  ctx.globalAlpha = 0.12;
-  for (const [begin, end] of alarms(trend.events, to)) {
-    const left = Math.max(bbox.left, plot.valToPos(begin, "x", true));
-    const right = Math.min(bbox.left + bbox.width, plot.valToPos(end, "x", true));
-    if (right > left) ctx.fillRect(left, bbox.top, right - left, bbox.height);
+  for (const [state, height] of [
+    ["alarm", 1],
+    ["alert", 0.25],
+  ] as const) {
+    ctx.fillStyle = ink[state]!;
+    ctx.globalAlpha = state === "alarm" ? 0.12 : 0.2;
+    for (const [begin, end] of spansOf(state, props)) {
+      const left = Math.max(bbox.left, plot.valToPos(begin, "x", true));
+      const right = Math.min(bbox.left + bbox.width, plot.valToPos(end, "x", true));
+      if (right > left) ctx.fillRect(left, bbox.top + bbox.height * (1 - height), right - left, bbox.height * height);
+    }
   }
   ctx.restore();
 }
 
-function drawLine(plot: uPlot, { line }: Props, ink: Record<string, string>): void {
+function drawLine(plot: uPlot, { line, isGradual }: Props, ink: Record<string, string>): void {
   if (line === null) return;
   const { ctx, bbox } = plot;
   const scale = devicePixelRatio;
@@ -68,7 +77,7 @@ function drawLine(plot: uPlot, { line }: Props, ink: Record<string, string>): vo
   ctx.font = `600 ${12 * scale}px ${FONT()}`;
   ctx.textAlign = "left";
   ctx.textBaseline = "bottom";
-  ctx.fillText(`${t.machine.alarmLine} ${score(line)}`, bbox.left + 6 * scale, y - 4 * scale);
+  ctx.fillText(t.machine.line(isGradual, score(line)), bbox.left + 6 * scale, y - 4 * scale);
   ctx.restore();
 }
 

@@ -56,7 +56,10 @@ function Source() {
       const text = (name: string) => String(values.get(name) ?? "").trim();
       const source: Record<string, unknown> = { kind };
       if (kind === "folder") source["path"] = text("path");
-      if (kind === "tcp") Object.assign(source, { address: text("address"), sample_rate: Number(text("sample_rate")) });
+      if (kind === "tcp") {
+        source["address"] = text("address");
+        for (const name of ["sample_rate", "channels"]) source[name] = Number(text(name));
+      }
       if (kind === "microphone") source["device"] = text("device");
       if (kind === "rtsp") source["url"] = text("url");
       setError(null);
@@ -146,6 +149,12 @@ function Source() {
             />
           </label>
         )}
+        {kind === "tcp" && (
+          <label>
+            {t.add.channels}
+            <input name="channels" type="number" min={1} max={64} required defaultValue="1" {...bad("channels")} />
+          </label>
+        )}
         <label>
           {t.add.channel}
           <input name="channel" type="number" min={1} max={64} required defaultValue="1" {...bad("channel")} />
@@ -224,11 +233,15 @@ function Listen({ name }: { name: string }) {
           )}
         </Card>
         <Card title={t.add.missing}>
-          {machine.learning ? <Learning learning={machine.learning} name={name} /> : <p class="lead">{t.add.learnt}</p>}
+          {machine.learning ? (
+            <Learning learning={machine.learning} name={name} isPaused={machine.out_of_service !== null} />
+          ) : (
+            <p class="lead">{t.add.learnt}</p>
+          )}
         </Card>
       </div>
       <Card title={t.add.steps[2]!}>
-        <BudgetControl machine={name} may={true} again={changes} changed={reload} />
+        <BudgetControl machine={name} now={machine.spec.alarms_per_month} may={true} again={changes} changed={reload} />
       </Card>
       <div class="buttons">
         {machine.model === null ? (

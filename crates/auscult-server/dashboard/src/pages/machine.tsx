@@ -48,7 +48,7 @@ export function MachinePage({ name }: { name: string }) {
       <Hero machine={machine} changed={reload} />
       {machine.learning && (
         <Card title={t.add.missing}>
-          <Learning learning={machine.learning} name={machine.name} />
+          <Learning learning={machine.learning} name={machine.name} isPaused={machine.out_of_service !== null} />
         </Card>
       )}
       {(machine.model !== null || machine.trend.length > 0) && <TrendPanel machine={machine} />}
@@ -244,6 +244,7 @@ function ModelCard({ machine, changed }: { machine: MachineDetail; changed: () =
         <Dialog title={t.add.steps[2]!} close={() => ask(null)}>
           <BudgetControl
             machine={machine.name}
+            now={spec.alarms_per_month}
             may={maySee(role, "administrator")}
             strong
             changed={() => {

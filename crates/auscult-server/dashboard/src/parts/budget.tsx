@@ -11,8 +11,14 @@ import { useAction, useLoaded } from "./basics";
 
 const STEPS = t.add.budgets;
 
+function closest(alarms: number): number {
+  const far = STEPS.map(([step]) => Math.abs(Math.log(step / alarms)));
+  return far.indexOf(Math.min(...far));
+}
+
 export function BudgetControl({
   machine,
+  now,
   may,
   changed,
   again,
@@ -20,13 +26,15 @@ export function BudgetControl({
   children,
 }: {
   machine: string;
+  /** The budget that is set, in alarms a month; the slider begins at the step that is closest to it. */
+  now: number | null;
   may: boolean;
   changed?: () => void;
   again?: unknown;
   strong?: boolean;
   children?: ComponentChildren;
 }) {
-  const [index, setIndex] = useState(2);
+  const [index, setIndex] = useState(() => closest(now ?? 1));
   const [asked, ask] = useState(index);
   useEffect(() => {
     const timer = setTimeout(() => ask(index), 150);

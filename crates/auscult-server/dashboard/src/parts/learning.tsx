@@ -7,7 +7,16 @@ import { maySee } from "../states";
 import { t } from "../texts";
 import { useAction } from "./basics";
 
-export function Learning({ learning, name }: { learning: Status; name: string }) {
+export function Learning({
+  learning,
+  name,
+  isPaused,
+}: {
+  learning: Status;
+  name: string;
+  /** Whether the machine is out of service: nothing is learnt then. */
+  isPaused: boolean;
+}) {
   const role = useStore(session)?.user?.role;
   const [run, busy] = useAction();
   const learn = (now: boolean) =>
@@ -17,7 +26,7 @@ export function Learning({ learning, name }: { learning: Status; name: string })
     });
   return (
     <div class="learning">
-      <p class="lead">{sentence(learning.text)}</p>
+      <p class="lead">{isPaused ? t.add.paused : sentence(learning.text)}</p>
       <Bar
         text={t.add.visitsSoFar(learning.visits, learning.visits_wanted)}
         value={learning.visits}

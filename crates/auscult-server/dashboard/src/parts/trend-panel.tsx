@@ -13,6 +13,10 @@ const WIDTHS = [1, 5, 10, 30, 60, 300, 600, 1200, 1800, 3600, 3 * 3600, 6 * 3600
 /** About as many points as a chart can show. */
 const POINTS = 360;
 
+/** Spans that can be zoomed to, in seconds. */
+const SHORTEST = 60;
+const LONGEST = 4 * SECONDS.year;
+
 const widthFor = (seconds: number) => WIDTHS.find((width) => seconds / width <= POINTS) ?? 86_400;
 
 export function TrendPanel({ machine }: { machine: MachineDetail }) {
@@ -26,6 +30,16 @@ export function TrendPanel({ machine }: { machine: MachineDetail }) {
   const shift = (share: number) => {
     const by = (shown.to - shown.from) * share;
     zoom({ from: shown.from + by, to: shown.to + by });
+  };
+  const isAllowed = (factor: number) => {
+    const seconds = ((shown.to - shown.from) / 1000) * factor;
+    return seconds >= SHORTEST && seconds <= LONGEST;
+  };
+  // What is being looked at stays in the middle; the present stays where it is.
+  const scale = (factor: number) => {
+    const span = (shown.to - shown.from) * factor;
+    const to = zoomed ? (shown.from + shown.to + span) / 2 : shown.to;
+    zoom({ from: to - span, to });
   };
   const name = zoomed ? t.machine.zoomed(when(iso(shown.from)), when(iso(shown.to))) : t.machine.spans[range];
   return (
@@ -43,9 +57,29 @@ export function TrendPanel({ machine }: { machine: MachineDetail }) {
           )}
           {zoomed && (
             <button type="button" class="quiet" onClick={() => zoom(null)}>
-              {t.machine.zoomOut}
+              {t.machine.zoomBack}
             </button>
           )}
+          <button
+            type="button"
+            class="quiet"
+            aria-label={t.machine.zoomIn}
+            title={t.machine.zoomIn}
+            disabled={!isAllowed(0.5)}
+            onClick={() => scale(0.5)}
+          >
+            +
+          </button>
+          <button
+            type="button"
+            class="quiet"
+            aria-label={t.machine.zoomOut}
+            title={t.machine.zoomOut}
+            disabled={!isAllowed(2)}
+            onClick={() => scale(2)}
+          >
+            −
+          </button>
           <Segments
             label={t.machine.range}
             value={zoomed ? "" : range}
@@ -118,7 +152,7 @@ function TrendBody({
   return (
     <>
       {points.length === 0 && <p class="plot-empty">{t.machine.trendEmpty}</p>}
-      <TrendChart trend={trend} line={lines.clip} from={from} to={to} label={label} zoom={zoom} />
+      <TrendChart trend={trend} line={lines.clip} isGradual={lines.alert !== null} from={from} to={to} label={label} zoom={zoom} />
       {lines.alarm !== null && <p class="hint">{t.machine.rule(lines.alert, lines.alarm)}</p>}
       <details>
         <summary>{t.asTable}</summary>
