@@ -8,10 +8,13 @@
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
+import wave
 from pathlib import Path
+from random import Random
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
@@ -81,7 +84,8 @@ def console_blocks(page):
 
 
 def prepare(program, folder):
-    """recordings/ with visits, today/, april/ and the models pump.auscult and fan.auscult, as the chapters have them."""
+    """What the chapters name: recordings/ with visits, today/, april/, the models pump.auscult and fan.auscult, and of an
+    accelerometer bearing/, the same as tables in bearing-tables/, and today.csv."""
     def run(*arguments):
         subprocess.run([program, *arguments], cwd=folder, check=True, capture_output=True)
     short = ["--layout", "visits", "--train", "24", "0", "--test", "4", "0", "--visits", "6"]
@@ -95,6 +99,17 @@ def prepare(program, folder):
     shutil.copytree(folder / "fan/fan/check", folder / "fan-today")
     run("fit", "recordings", "-o", "pump.auscult", "--preset", "fast")
     run("fit", "fan/fan/normal", "-o", "fan.auscult", "--preset", "fast")
+    random = Random(1)
+    for name in ("bearing", "bearing-tables"):
+        (folder / name).mkdir()
+    for number in range(8):
+        values = [random.uniform(-8, 8) for _ in range(25_600)]
+        with wave.open(str(folder / f"bearing/{number}.wav"), "wb") as sound:
+            sound.setparams((1, 2, 25_600, 0, "NONE", ""))
+            sound.writeframes(b"".join(struct.pack("<h", round(2_048 * value)) for value in values))
+        table = "acceleration\n" + "".join(f"{value:.5f}\n" for value in values)
+        (folder / f"bearing-tables/{number}.csv").write_text(table)
+    shutil.copy(folder / "bearing-tables/0.csv", folder / "today.csv")
 
 
 def run_commands(program):

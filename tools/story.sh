@@ -98,7 +98,7 @@ PYTHON
     background+=($!)
     wait_for "the receiver" test -s port
 }
-has_heard() { "$program" watch status --data data --json | grep -q "\"clips\": $1,"; }
+has_heard() { "$program" watch status --data "${2:-data}" --json | grep -q "\"clips\": $1,"; }
 
 # The leak's third day, heard by the monitor.
 watch_it() {
@@ -168,6 +168,25 @@ versions (`auscult watch models pump-7`).
 
 TEXT
     "$program" watch stop --data data >/dev/null
+}
+
+# A monitor of its own hears the moved microphone.
+watch_the_moved_microphone() {
+    printf '[[machine]]\nname = "pump-7"\nmodel = "pump.auscult"\nfolder = "moved"\n' >moved.toml
+    cat <<'TEXT'
+The monitor says it once, and raises no alarm: eight clips that differ the same way are one thing to look at.
+
+```console
+$ auscult watch moved.toml --data moved-data &
+```
+
+TEXT
+    "$program" watch moved.toml --data moved-data >watch.log 2>&1 &
+    background+=($!)
+    wait_for "eight clips of the moved microphone" has_heard 8 moved-data
+    run watch events --data moved-data
+    if grep -q ' alarm ' <<<"$printed"; then fail "a moved microphone raises an alarm: $printed"; fi
+    "$program" watch stop --data moved-data >/dev/null
 }
 
 tell() {
@@ -251,6 +270,19 @@ TEXT
     recordings moved-later 0.5 0 normal 2026-06-09 0 8
     run score pump.auscult moved
     expect 'has changed as a whole'
+    run report pump.auscult moved -o moved.html --title "Pump 7"
+    local main
+    main="$(grep -oE '<main [^>]*>' moved.html)"
+    grep -q 'data-changed="true"' <<<"$main" || fail "the page of the moved microphone says $main"
+    [ "$(grep -o 'class="alarm-span"' moved.html | wc -l)" -le 1 ] || fail "a moved microphone raises a storm of alarms"
+    cat <<TEXT
+\`\`\`console
+\$ grep -oE '<main [^>]*>' moved.html
+$main
+\`\`\`
+
+TEXT
+    watch_the_moved_microphone
     cat <<'TEXT'
 Somebody who knows that the pump is well adds the visit to the memory. The price is said in
 [when the normal moves](when-the-normal-moves.md): what is added is no longer found.

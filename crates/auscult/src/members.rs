@@ -168,6 +168,19 @@ impl MemberSpec {
         }
     }
 
+    /// Takes over what another says, and keeps the rest.
+    pub(crate) fn change(&mut self, other: Self) {
+        let said = other.options.unwrap_or_default();
+        let own = self.options.get_or_insert_default();
+        own.views = said.views.or(own.views.take());
+        own.bands = said.bands.or(own.bands);
+        own.metric = said.metric.or(own.metric);
+        own.neighbours = said.neighbours.or(own.neighbours);
+        own.exponent = said.exponent.or(own.exponent);
+        self.convention = other.convention.or(self.convention.take());
+        self.normalisation = other.normalisation.or(self.normalisation);
+    }
+
     fn set(&mut self, option: &str) -> Result<()> {
         let wrong = |reason: String| Error::Member { member: self.front_end.clone(), reason };
         let Some((key, value)) = option.split_once('=') else {

@@ -140,7 +140,8 @@ pub(crate) struct FrontEndArguments {
     /// usually better), beats, eat (see auscult encoder list). Several score together with + between
     /// them, such as ced+mfcc; @raw and @ldn after a member say whether its distances are normalised:
     /// ced@raw+ced@ldn. How a member compares may stand in parentheses:
-    /// modulation(metric=scaled,neighbours=3)+ced(exponent=auto). log-mel if not given.
+    /// modulation(metric=scaled,neighbours=3)+ced(exponent=auto). Beside --preset, options in
+    /// parentheses change its members. log-mel if not given.
     #[arg(long, value_name = "NAME")]
     #[arg(hide_short_help = true)]
     pub(crate) front_end: Option<String>,

@@ -90,7 +90,7 @@ pub(crate) fn learn(arguments: &FitArguments, context: &Context) -> anyhow::Resu
     }
     if let Some(preset) = presets::chosen(arguments.preset, front_end, comparing)? {
         let learn = Learn { preset, ..learn };
-        return presets::apply(learn, comparing);
+        return presets::apply(learn, front_end, comparing);
     }
     let spec = front_end.spec();
     if let [only] = spec.members()?.as_slice()

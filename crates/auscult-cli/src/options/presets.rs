@@ -1,6 +1,6 @@
 //! The preset that options name, or that is meant where they name nothing.
 
-use auscult::{FrontEndChoice, Learn, LearnMethod, Preset};
+use auscult::{FrontEndChoice, Learn, LearnMethod, Preset, members::MemberSpec};
 
 use super::unused::{OptionName, refuse};
 use crate::args::{ComparingArguments, FrontEndArguments};
@@ -25,18 +25,29 @@ pub(crate) fn chosen(
     }
 }
 
-/// Refuses what a preset of several members says itself.
+/// Refuses what a preset of several members says itself, unless it is said of a member by name.
 pub(crate) fn refuse_beside(
     preset: Preset,
     front_end: &FrontEndArguments,
     comparing: &ComparingArguments,
 ) -> anyhow::Result<()> {
+    let example = if preset == Preset::Paper { "log-mel" } else { "modulation" };
     let why = format!(
-        "cannot be given beside --preset {preset}, which chooses it; leave it out, or change it in --front-end '{}' \
-         without --preset",
+        "cannot be given beside --preset {preset}, which chooses it; leave it out, name the member it is for \
+         (--front-end '{example}(neighbours=5)'), or write the whole preset without --preset: --front-end '{}'",
         preset.front_end()
     );
-    refuse(&own_options(front_end, comparing), &why)
+    let mut own = own_options(front_end, comparing);
+    if names_members(front_end)? {
+        own.retain(|(option, _)| *option != "--front-end");
+    }
+    refuse(&own, &why)
+}
+
+/// Whether `--front-end` says something about members, and nothing else.
+fn names_members(front_end: &FrontEndArguments) -> auscult::Result<bool> {
+    let Some(text) = &front_end.front_end else { return Ok(false) };
+    Ok(MemberSpec::parse_all(text)?.iter().all(|member| member.options.is_some()))
 }
 
 /// Options that a preset answers itself.
@@ -52,17 +63,27 @@ fn own_options(front_end: &FrontEndArguments, comparing: &ComparingArguments) ->
     options
 }
 
-/// Learning with a preset, and with what holds for all of its members.
-pub(crate) fn apply(learn: Learn, comparing: &ComparingArguments) -> anyhow::Result<Learn> {
+/// Learning with a preset, with what is said of its members, and with what holds for all of them.
+pub(crate) fn apply(
+    learn: Learn,
+    front_end: &FrontEndArguments,
+    comparing: &ComparingArguments,
+) -> anyhow::Result<Learn> {
     let learn = Learn { front_end: FrontEndChoice::OfPreset, ..learn };
-    if comparing.others.combine_members.is_none() {
+    let changes = front_end.front_end.as_deref();
+    if changes.is_none() && comparing.others.combine_members.is_none() {
         return Ok(learn);
     }
-    let (made, usual, note) = learn.preset.build(&learn.front_ends, learn.clip.check()?)?;
+    let (preset, front_ends, length) = (learn.preset, &learn.front_ends, learn.clip.check()?);
+    let (made, usual, note) = match changes {
+        Some(changes) => preset.build_with(changes, front_ends, length)?,
+        None => preset.build(front_ends, length)?,
+    };
     if let Some(note) = note {
         learn.control.report(auscult::Event::Note(&note));
     }
     let detector = comparing.detector_from(&usual, &*made)?;
+    detector.clone().check(made.axis().len())?;
     let (front_end, method) = (FrontEndChoice::Custom(made), LearnMethod::Compare(detector));
     Ok(Learn { front_end, method, ..learn })
 }

@@ -162,6 +162,26 @@ fn alternative(preset: Preset) -> &'static str {
     }
 }
 
+/// Who asks for more neighbours in a local scale than there are other references, which then are all used.
+pub(crate) fn few_neighbours(model: &Model) -> Option<String> {
+    let (detector, others) = (&model.settings().detector, model.references().len() - 1);
+    let asks = |name: String, neighbours: usize| {
+        (neighbours > others).then(|| format!("{name} {neighbours}"))
+    };
+    let asking: Vec<String> = match &detector.ensemble {
+        None => asks("--neighbours".to_owned(), detector.neighbours).into_iter().collect(),
+        Some(ensemble) => {
+            let of_member = |member: &MemberSettings| {
+                let neighbours = member.neighbours.unwrap_or(detector.neighbours);
+                asks(format!("neighbours of {}:", member.label()), neighbours)
+            };
+            ensemble.members.iter().filter_map(of_member).collect()
+        }
+    };
+    (!asking.is_empty())
+        .then(|| format!("{}: there are only {others} others, all are used", asking.join(", ")))
+}
+
 /// The labels of an ensemble's members.
 fn members(model: &Model) -> Vec<String> {
     let ensemble = model.settings().detector.ensemble.as_ref();

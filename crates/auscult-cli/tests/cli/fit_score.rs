@@ -85,7 +85,7 @@ fn options_of_one_front_end_are_refused_beside_a_preset() {
     let most = "fit normal -o max.auscult --clip-seconds 1 --preset fast --combine-members max";
     sandbox.run(most).exits(0);
     let shown = sandbox.run("inspect max.auscult").exits(0).stdout;
-    assert!(shown.contains("fast, with its own ensemble"), "{shown}");
+    assert!(shown.contains("fast, with its own combine-members"), "{shown}");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Axis, Extractor, FrontEnd, FrontEndIdentity, MemberSettings};
+use super::{Axis, Extractor, FrontEnd, FrontEndIdentity, MemberSettings, NetworkSize};
 use crate::{BandSettings, ClipVectors, Error, Result, pooling::View};
 
 /// Front ends that score together; see [`crate::beam::EnsembleSettings`].
@@ -163,6 +163,11 @@ impl FrontEnd for Ensemble {
 
     fn default_bands(&self) -> BandSettings {
         BandSettings::Whole
+    }
+
+    fn network(&self) -> Option<NetworkSize> {
+        let networks = self.members.iter().map(|member| member.front_end.network());
+        networks.fold(None, NetworkSize::sum)
     }
 
     fn members(&self) -> Vec<MemberSettings> {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Axis, Ensemble, Extractor, FrontEnd, FrontEndIdentity};
+use super::{Axis, Ensemble, Extractor, FrontEnd, FrontEndIdentity, NetworkSize};
 use crate::{
     BandSettings, DensityExponent, Error, Metric, Result, names::named_choices, pooling::View,
 };
@@ -261,6 +261,10 @@ impl FrontEnd for MemberFrontEnd {
 
     fn ensemble(&self) -> Option<&Ensemble> {
         self.front_end.ensemble()
+    }
+
+    fn network(&self) -> Option<NetworkSize> {
+        self.front_end.network()
     }
 
     fn extractor(&self) -> Box<dyn Extractor> {
