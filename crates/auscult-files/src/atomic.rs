@@ -94,11 +94,21 @@ impl AtomicFile {
         let Self { path, target, file } = self;
         let finish = || -> io::Result<()> {
             file.as_file().sync_all()?;
-            keep_permissions(&target, file.as_file())?;
-            file.persist(&target).map_err(|error| error.error)?;
+            put(file, &target)?;
             sync_folder(folder_of(&target))
         };
         finish().map_err(|source| Error::Write { path, source })
+    }
+
+    /// Puts the file in its place without waiting for the disk: after a power cut it may be damaged, never after the
+    /// end of a program. For what can be made again and says itself whether it is whole.
+    ///
+    /// # Errors
+    ///
+    /// As [`AtomicFile::finish`].
+    pub fn finish_unsynced(self) -> Result<()> {
+        let Self { path, target, file } = self;
+        put(file, &target).map_err(|source| Error::Write { path, source })
     }
 }
 
@@ -110,6 +120,12 @@ impl Write for AtomicFile {
     fn flush(&mut self) -> io::Result<()> {
         self.file.as_file_mut().flush()
     }
+}
+
+fn put(file: NamedTempFile, target: &Path) -> io::Result<()> {
+    keep_permissions(target, file.as_file())?;
+    file.persist(target).map_err(|error| error.error)?;
+    Ok(())
 }
 
 fn folder_of(path: &Path) -> &Path {

@@ -12,7 +12,7 @@ use auscult_core::{
 };
 use auscult_encoders::{Bundled, EncoderFrontEnd, EncoderLibrary, EncoderRequest};
 
-use crate::{Error, Result, members::MemberSpec};
+use crate::{Error, Result, VectorCache, members::MemberSpec};
 
 /// A front end as users name it.
 ///
@@ -66,6 +66,7 @@ pub struct FrontEnds {
     encoders: Arc<EncoderLibrary>,
     file: Option<PathBuf>,
     others: Registry,
+    cache: Option<Arc<VectorCache>>,
 }
 
 impl FrontEnds {
@@ -86,13 +87,21 @@ impl FrontEnds {
     /// Encoders from this folder only, and the file that goes before it.
     pub fn new(folder: Option<PathBuf>, file: Option<PathBuf>) -> Self {
         let library = EncoderLibrary::new(bundled()).with_folder(folder).with_file(file.clone());
-        Self { encoders: Arc::new(library), file, others: Registry::built_in() }
+        Self { encoders: Arc::new(library), file, others: Registry::built_in(), cache: None }
     }
 
     /// These and the front ends of one more source, for models that were made with them.
     #[must_use]
     pub fn with(mut self, source: Arc<dyn FrontEndSource>) -> Self {
         self.others = self.others.with(source);
+        self
+    }
+
+    /// The same, with vectors of encoders that are made by name kept in a cache; `None` computes all anew. Those of models
+    /// are never kept: what is scored is heard once.
+    #[must_use]
+    pub fn with_cache(mut self, cache: Option<Arc<VectorCache>>) -> Self {
+        self.cache = cache;
         self
     }
 
@@ -186,7 +195,11 @@ impl FrontEnds {
                 }
                 request.layers = vec![layer(name, convention)?];
             }
-            return Ok(self.encoders.front_end(name, &request, length)?);
+            let front_end = self.encoders.front_end(name, &request, length)?;
+            return Ok(match &self.cache {
+                Some(cache) => cache.around(front_end, length),
+                None => front_end,
+            });
         }
         let is_built_in = FrontEndSettings::NAMES.contains(&name);
         if !is_built_in && name != SpectrogramFrontEnd::NAME {

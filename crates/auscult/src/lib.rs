@@ -35,6 +35,7 @@ pub mod scorer;
 pub mod sources;
 mod targets;
 pub mod tuning;
+pub mod vector_cache;
 mod waiting;
 
 /// The weights of CED-tiny.
@@ -62,4 +63,5 @@ pub use crate::{
     scorer::Scorer,
     sources::{IntoSources, Sources},
     targets::check_result_target,
+    vector_cache::{CacheFacts, VectorCache},
 };
