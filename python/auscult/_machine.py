@@ -525,7 +525,7 @@ combine_members
             records = scores._records
         if target.is_dir():
             raise TargetError(f"{target} is a folder; name a file in it, such as {target / 'page.html'}")
-        if target.exists() and not target.read_bytes()[:200].lstrip().lower().startswith((b"<!doctype html", b"<html")):
+        if target.exists() and not _is_page(target):
             raise TargetError(f"{target} exists and is not a page; give another file, or remove it first")
         self._native.write_page(str(target), text(title) or target.stem, records)
         return target
@@ -573,6 +573,14 @@ combine_members
 
     def _repr_html_(self) -> str:
         return _html.machine(self)
+
+
+def _is_page(path: Path) -> bool:
+    # Reading from a pipe or a device would wait for somebody to write.
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(200).lstrip().lower().startswith((b"<!doctype html", b"<html"))
 
 
 def _unpickled(kind: type[Machine], data: bytes, function: Function | None) -> Machine:

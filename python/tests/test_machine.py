@@ -1,5 +1,6 @@
 """A machine: learning, changing, listening, saving."""
 
+import os
 import pickle
 import shutil
 import warnings
@@ -104,6 +105,7 @@ def tables_have_a_row_a_clip_and_those_of_arrow_share_their_numbers(noise, clips
     assert frame["score"].tolist() == table["score"].to_pylist() == polars["score"].to_list() == scores.score.tolist()
     address = scores.score.__array_interface__["data"][0]
     assert table["score"].chunk(0).buffers()[1].address == address
+    assert polars["score"].to_numpy(allow_copy=False).__array_interface__["data"][0] == address
     frame.loc[0, "score"] = 5.0
     assert scores.score[0] == 0.0 == scores[0].score
     with pytest.raises(ValueError, match="read-only"):
@@ -163,6 +165,10 @@ def reports_are_pages_and_replace_only_pages(pump, check, noise, clips, tmp_path
         pump.report(letter)
     with pytest.raises(OSError):
         pump.report(tmp_path)
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe.html")
+        with pytest.raises(auscult.TargetError, match="not a page"):
+            pump.report(tmp_path / "pipe.html")
 
 
 def notebooks_show_picture_and_player(pump, check, noise, clips):

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 import textwrap
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -45,6 +47,39 @@ def many_threads_get_the_same_bits(noise, clips):
 
     with concurrent.futures.ThreadPoolExecutor(16) as pool:
         assert all(pool.map(work, range(800)))
+
+
+def other_threads_go_on_while_one_computes(noise, clips):
+    """Whoever held the interpreter for a whole call would let nobody else run until its end."""
+    many = np.tile(clips, (10, 1))
+    sounds = [clip * 1.1 for clip in many]
+    rows = np.random.default_rng(0).normal(4, 1, (3_000, 1_024)).astype(np.float32)
+    works = {
+        "encode": lambda: auscult.features.encode(many[:60], "ced"),
+        "log_mel": lambda: auscult.features.log_mel(np.tile(many, (6, 1)), RATE),
+        "score": lambda: noise.score(sounds, sample_rate=RATE),
+        "beam_scores": lambda: auscult.beam_scores(rows, rows[:1_000], band_width=256),
+    }
+    for name, work in works.items():
+        times = []
+        done = threading.Event()
+
+        def run(work=work):
+            times.append(time.monotonic())
+            work()
+            times.append(time.monotonic())
+            done.set()
+
+        thread = threading.Thread(target=run)
+        last, longest = time.monotonic(), 0.0
+        thread.start()
+        while not done.wait(0.001):
+            now = time.monotonic()
+            last, longest = now, max(longest, now - last)
+        thread.join()
+        took = times[1] - times[0]
+        assert took > 0.02, f"{name} took {took:.3f} s, too short to tell"
+        assert longest < 0.6 * took, f"{name}: nobody else ran for {longest:.3f} of {took:.3f} s"
 
 
 def one_live_sound_from_several_threads_loses_nothing(noise):

@@ -34,6 +34,11 @@ impl Matrix {
         &self.values[row * self.stride()..][..self.columns]
     }
 
+    pub(super) fn row_mut(&mut self, row: usize) -> &mut [f32] {
+        let (stride, columns) = (self.stride(), self.columns);
+        &mut self.values[row * stride..][..columns]
+    }
+
     pub(super) fn iter(&self) -> impl ExactSizeIterator<Item = &[f32]> {
         self.values.chunks_exact(self.stride()).map(|row| &row[..self.columns])
     }

@@ -2,7 +2,7 @@
 
 use auscult_kernels::{Isa, PackedMatrix};
 
-use super::{Form, matrix::Matrix};
+use super::{Form, matrix::Matrix, training::Batch};
 use auscult_core::random::Random;
 
 /// Batch normalisation as the DCASE baseline has it.
@@ -154,18 +154,19 @@ impl Network {
         })
     }
 
-    /// Reconstructs a batch, with statistics of the batch; returns the mean squared error and fills
-    /// the step with its gradients.
-    pub(super) fn forward_backward(&mut self, batch: &Matrix, step: &mut Step) -> f64 {
+    /// Runs a batch, with statistics of the batch; returns the mean squared error of what it should make
+    /// and fills the step with its gradients.
+    pub(super) fn forward_backward(&mut self, batch: &Batch, step: &mut Step) -> f64 {
+        let (batch, made) = (batch.seen(), batch.made());
         self.forward(batch, step);
         let Step { memories, gradients } = step;
         let Some(last) = memories.last() else { return 0.0 };
-        let count = (batch.rows * batch.columns) as f64;
+        let count = (made.rows * made.columns) as f64;
         let mut gradient = last.output.clone();
         let mut sum = 0.0;
-        for (out, input) in gradient.iter_mut().zip(batch.iter()) {
-            for (out, input) in out.iter_mut().zip(input) {
-                let error = *out - input;
+        for (out, made) in gradient.iter_mut().zip(made.iter()) {
+            for (out, made) in out.iter_mut().zip(made) {
+                let error = *out - made;
                 sum += f64::from(error) * f64::from(error);
                 *out = (2.0 * f64::from(error) / count) as f32;
             }
@@ -295,14 +296,15 @@ impl Layer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::FRAMES;
 
     /// Rows that are no multiples of each other, of the size of decibels.
-    fn batch(form: Form, rows: usize) -> Matrix {
-        let mut batch = Matrix::zeros(rows, form.widths()[0]);
+    fn batch(form: Form, rows: usize) -> Batch {
+        let columns = FRAMES * form.bins();
         let mut random = Random::of(5, &[9]);
-        for value in batch.iter_mut().flatten() {
-            *value = random.symmetric(2.0);
-        }
+        let values: Vec<f32> = (0..rows * columns).map(|_| random.symmetric(2.0)).collect();
+        let mut batch = Batch::new(form);
+        batch.set(values.chunks_exact(columns));
         batch
     }
 
@@ -364,7 +366,7 @@ mod tests {
         let (weight, bias) = layer.folded();
         let input = batch(Form::Dcase, 1);
         let product = |weight: &[f32], bias: f32| {
-            let pairs = weight.iter().zip(input.row(0));
+            let pairs = weight.iter().zip(input.seen().row(0));
             pairs.map(|(w, x)| w * x).sum::<f32>() + bias
         };
         for (at, bias) in bias.iter().enumerate().take(8) {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use auscult_kernels::{Isa, PackedMatrix};
 
-use super::{ErrorScore, Form, matrix::Matrix, network::Network, settings::FRAMES};
+use super::{
+    ErrorScore, Form, matrix::Matrix, network::Network, settings::FRAMES, training::Batch,
+};
 use crate::{Error, Result};
 
 /// A trained network, its normalisation folded into its weights.
@@ -49,32 +51,25 @@ impl Reconstruction {
         Ok(Self { form, layers: layers?, isa: Isa::best() })
     }
 
-    /// Reconstructs every window of a spectrogram and returns input minus output, one row of bins a
-    /// frame of a window.
+    /// Runs every window of a spectrogram and returns what should have been made minus what was, one row of
+    /// bins a frame that is made.
     pub(super) fn errors(&self, map: &[f32]) -> Vec<f32> {
         let bins = self.form.bins();
         let count = (map.len() / bins + 1).saturating_sub(FRAMES);
-        let mut input = Matrix::zeros(count, FRAMES * bins);
-        for (frame, row) in input.iter_mut().enumerate() {
-            row.copy_from_slice(&map[frame * bins..(frame + FRAMES) * bins]);
-        }
-        self.errors_of(&input)
+        self.errors_of((0..count).map(|frame| &map[frame * bins..(frame + FRAMES) * bins]))
     }
 
     /// The same of windows that lie one after the other.
     pub(super) fn errors_of_windows(&self, windows: &[f32]) -> Vec<f32> {
-        let columns = FRAMES * self.form.bins();
-        let mut input = Matrix::zeros(windows.len() / columns, columns);
-        for (row, window) in input.iter_mut().zip(windows.chunks_exact(columns)) {
-            row.copy_from_slice(window);
-        }
-        self.errors_of(&input)
+        self.errors_of(windows.chunks_exact(FRAMES * self.form.bins()))
     }
 
-    fn errors_of(&self, input: &Matrix) -> Vec<f32> {
-        let output = self.run(input);
-        let rows = input.iter().zip(output.iter());
-        rows.flat_map(|(input, output)| input.iter().zip(output).map(|(x, y)| x - y)).collect()
+    fn errors_of<'a>(&self, windows: impl ExactSizeIterator<Item = &'a [f32]>) -> Vec<f32> {
+        let mut batch = Batch::new(self.form);
+        batch.set(windows);
+        let output = self.run(batch.seen());
+        let rows = batch.made().iter().zip(output.iter());
+        rows.flat_map(|(made, output)| made.iter().zip(output).map(|(x, y)| x - y)).collect()
     }
 
     fn run(&self, input: &Matrix) -> Matrix {

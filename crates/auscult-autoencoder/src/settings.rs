@@ -17,27 +17,31 @@ pub enum Form {
     Dcase,
     /// The MIMII baseline: 5 frames of 64 bins, 320-64-64-8 and back, no normalisation.
     Mimii,
+    /// The interpolating network (IDNN, Suefusa and others 2020): of 5 frames of 128 bins it sees all but the
+    /// middle one and makes that, 512-64-32-16-32-64-128, no normalisation.
+    Idnn,
 }
 
-/// Frames a network sees at once.
+/// Frames of a window.
 pub(crate) const FRAMES: usize = 5;
 
 impl Form {
     /// Every form.
-    pub const ALL: &'static [Self] = &[Self::Dcase, Self::Mimii];
+    pub const ALL: &'static [Self] = &[Self::Dcase, Self::Mimii, Self::Idnn];
 
     /// The name users type.
     pub fn name(self) -> &'static str {
         match self {
             Self::Dcase => "dcase",
             Self::Mimii => "mimii",
+            Self::Idnn => "idnn",
         }
     }
 
     /// The spectrogram it reads.
     pub fn convention(self) -> LogMelConvention {
         match self {
-            Self::Dcase => LogMelConvention::Dcase,
+            Self::Dcase | Self::Idnn => LogMelConvention::Dcase,
             Self::Mimii => LogMelConvention::Mimii,
         }
     }
@@ -45,8 +49,24 @@ impl Form {
     /// Mel bins of a frame.
     pub fn bins(self) -> usize {
         match self {
-            Self::Dcase => 128,
+            Self::Dcase | Self::Idnn => 128,
             Self::Mimii => 64,
+        }
+    }
+
+    /// The frames of a window that the network sees.
+    pub(crate) fn seen(self) -> &'static [usize] {
+        match self {
+            Self::Dcase | Self::Mimii => &[0, 1, 2, 3, 4],
+            Self::Idnn => &[0, 1, 3, 4],
+        }
+    }
+
+    /// The frames of a window that it makes.
+    pub(crate) fn made(self) -> &'static [usize] {
+        match self {
+            Self::Dcase | Self::Mimii => &[0, 1, 2, 3, 4],
+            Self::Idnn => &[2],
         }
     }
 
@@ -55,6 +75,7 @@ impl Form {
         match self {
             Self::Dcase => &[640, 128, 128, 128, 128, 8, 128, 128, 128, 128, 640],
             Self::Mimii => &[320, 64, 64, 8, 64, 64, 320],
+            Self::Idnn => &[512, 64, 32, 16, 32, 64, 128],
         }
     }
 
@@ -74,7 +95,7 @@ impl FromStr for Form {
 
     fn from_str(text: &str) -> Result<Self> {
         let found = Self::ALL.iter().copied().find(|choice| choice.name() == text);
-        found.ok_or_else(|| Error::setting("autoencoder form", "dcase or mimii", text))
+        found.ok_or_else(|| Error::setting("autoencoder form", "dcase, mimii or idnn", text))
     }
 }
 
@@ -123,7 +144,7 @@ impl FromStr for ErrorScore {
     }
 }
 
-/// How an autoencoder is trained; the default values are the baselines'.
+/// How an autoencoder is trained; the default values are the baselines', and for `idnn` those of `dcase`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TrainingSettings {
@@ -148,7 +169,7 @@ impl TrainingSettings {
     /// The baseline's settings of a form.
     pub fn of(form: Form) -> Self {
         let (epochs, batch) = match form {
-            Form::Dcase => (100, 256),
+            Form::Dcase | Form::Idnn => (100, 256),
             Form::Mimii => (50, 512),
         };
         Self { form, epochs, batch, learning_rate: 1e-3, validation_share: 0.1, seed: 13_711 }
@@ -200,14 +221,19 @@ impl Default for TrainingSettings {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::*;
 
     #[test]
     fn every_name_is_read_back() {
         for form in Form::ALL {
             assert_eq!(form.name().parse::<Form>().unwrap(), *form);
-            assert_eq!(form.widths().first(), form.widths().last());
-            assert_eq!(form.widths()[0], FRAMES * form.bins());
+            let values = |frames: &[usize]| Some(frames.len() * form.bins());
+            assert_eq!(form.widths().first().copied(), values(form.seen()));
+            assert_eq!(form.widths().last().copied(), values(form.made()));
+            let all: BTreeSet<&usize> = form.seen().iter().chain(form.made()).collect();
+            assert_eq!(all.len(), FRAMES, "{form} looks at every frame");
         }
         for score in ErrorScore::ALL {
             assert_eq!(score.name().parse::<ErrorScore>().unwrap(), *score);

@@ -29,6 +29,11 @@ fn chain(error: &anyhow::Error) -> String {
     })
 }
 
+/// What programs say that were built without training.
+#[cfg(not(feature = "training"))]
+pub(crate) const WITHOUT_TRAINING: &str = "this program was built without training; the packages have it, or build it \
+    with: cargo build --release -p auscult-cli --features training";
+
 /// The order of arguments that users mix up.
 const ORDER: &str = "the model comes first, then the recordings";
 

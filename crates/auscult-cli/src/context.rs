@@ -5,10 +5,14 @@ use std::{ffi::OsString, num::NonZeroUsize, sync::Arc};
 use anyhow::Context as _;
 use auscult::{Cancel, Control, FrontEnds};
 
-use crate::{args::Arguments, patience, printer::Printer};
+use crate::{
+    args::{Arguments, KeepingArguments},
+    patience,
+    printer::Printer,
+};
 
 /// The surroundings of a command.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Context {
     pub(crate) printer: Printer,
     pub(crate) cancel: Cancel,
@@ -68,6 +72,12 @@ impl Context {
             let stuck = || patience::is_stuck().then(|| stop_at_once(2));
             let _ = std::thread::Builder::new().name("patience".to_owned()).spawn(stuck);
         }
+    }
+
+    /// The same for a command that hears clips again and again: their vectors are kept as was asked for.
+    pub(crate) fn keeping(&self, keeping: &KeepingArguments) -> anyhow::Result<Self> {
+        let front_ends = self.front_ends.clone().with_cache(keeping.cache()?);
+        Ok(Self { front_ends, ..self.clone() })
     }
 
     /// Progress to the printer, a stop from Ctrl-C.

@@ -14,6 +14,8 @@ mod output;
 mod patience;
 mod printer;
 mod tables;
+#[cfg(feature = "training")]
+mod training;
 mod version;
 
 use std::ffi::OsString;

@@ -98,6 +98,27 @@ impl ClipVectors {
         self.views.iter_mut().try_for_each(|(_, vector)| copy(part, view, vector, start))
     }
 
+    /// Takes what the same front end computed before: the values of every view, one after the other.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::VectorLength`] if there are not as many as all vectors have, [`Error::NotFinite`] if one is not a
+    /// number; nothing is changed then.
+    pub fn take_values(&mut self, values: &[f32]) -> Result<()> {
+        let (got, expected) = (values.len(), self.views.len() * self.axis_len());
+        if got != expected {
+            return Err(Error::VectorLength { what: "stored vectors", got, expected });
+        }
+        let axis_len = self.axis_len().max(1);
+        for ((view, _), values) in self.views.iter().zip(values.chunks_exact(axis_len)) {
+            refuse_not_finite(*view, values)?;
+        }
+        for ((_, vector), values) in self.views.iter_mut().zip(values.chunks_exact(axis_len)) {
+            vector.copy_from_slice(values);
+        }
+        Ok(())
+    }
+
     /// Length of every vector.
     pub fn axis_len(&self) -> usize {
         self.sums.len()

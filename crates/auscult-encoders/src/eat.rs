@@ -175,6 +175,10 @@ impl Embedding for EatEmbedding {
         TokenOrder { first: 1, ..TokenOrder::by_time(map) }
     }
 
+    fn multiplications(&self) -> usize {
+        self.patch.weights()
+    }
+
     fn bytes(&self) -> usize {
         self.patch.bytes() + size_of_val(self.positions.as_slice())
     }

@@ -34,6 +34,9 @@ pub(crate) trait Embedding: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Multiplications for one token.
+    fn multiplications(&self) -> usize;
+
     /// Bytes its packed weights take in memory.
     fn bytes(&self) -> usize;
 

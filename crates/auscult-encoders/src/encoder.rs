@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use auscult_core::{ClipLength, Extractor};
+use auscult_core::{ClipLength, Extractor, features::NetworkSize};
 use auscult_kernels::{Isa, layer_norm_rows, row_stride};
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::{
     checkpoint::described_safetensors,
     embedding::{Embedding, TokenOrder},
     patches::FeatureMap,
-    transformer::{Linear, Scratch, Transformer},
+    transformer::{Block, Linear, Scratch, Transformer},
     weights::{Tensor, Weights},
 };
 
@@ -161,6 +161,32 @@ impl Encoder {
     /// Number of weights.
     pub fn parameters(&self) -> usize {
         self.tensors.iter().map(|tensor| tensor.shape.iter().product::<usize>()).sum()
+    }
+
+    /// How large it is, for clips of one length up to layer `last`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Encoder::buffers`].
+    pub fn size(&self, length: ClipLength, last: usize) -> Result<NetworkSize> {
+        let mut buffers = self.buffers(length)?;
+        // Frames depend on the clip's length alone.
+        self.compute_input(&[0.0], &mut buffers)?;
+        let columns = buffers.map.len() / self.architecture.bins() / crate::patches::SIDE;
+        let most = self.most_columns().unwrap_or(columns).max(1);
+        let class_token = usize::from(self.has_class_token());
+        let of_block = |block: &Block| -> usize {
+            [&block.qkv, &block.out, &block.fc1, &block.fc2].map(Linear::weights).iter().sum()
+        };
+        let blocks = self.transformer.blocks.iter().take(last);
+        let (depth, weights) = (blocks.len(), blocks.map(of_block).sum::<usize>());
+        let of_part = |first: usize| {
+            let tokens = (columns - first).min(most) * self.rows() + class_token;
+            let attention = 2 * tokens * tokens * self.width() * depth;
+            (tokens * (weights + self.embedding.multiplications()) + attention) as u64
+        };
+        let multiply_accumulates = (0..columns).step_by(most).map(of_part).sum();
+        Ok(NetworkSize { parameters: self.parameters(), multiply_accumulates })
     }
 
     /// Bytes the packed weights take in memory.

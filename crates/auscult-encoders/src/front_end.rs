@@ -4,7 +4,7 @@ use std::{ops::Range, sync::Arc};
 
 use auscult_core::{
     BandSettings, ClipLength, Extractor, FrontEnd, FrontEndIdentity, View,
-    features::{Axis, AxisPart},
+    features::{Axis, AxisPart, NetworkSize},
 };
 use serde::{Deserialize, Serialize};
 
@@ -191,6 +191,11 @@ impl FrontEnd for EncoderFrontEnd {
 
     fn default_bands(&self) -> BandSettings {
         BandSettings::touching(self.encoder.width() * self.settings.rows_per_band)
+    }
+
+    fn network(&self) -> Option<NetworkSize> {
+        let last = self.settings.layers.last().copied()?;
+        self.encoder.size(self.length, last).ok()
     }
 
     fn extractor(&self) -> Box<dyn Extractor> {

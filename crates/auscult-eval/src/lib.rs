@@ -10,15 +10,18 @@
 //! 6. [`protocol`]: what to run on which data, as a file.
 //! 7. [`run`]: systems on data sets, and tables, pages and files from it.
 //!
-//! Beside them [`fetch`] (of `auscult`) brings large files from elsewhere, for data sets and encoders, and [`problems`]
+//! Beside them [`fine_tuning`] says how encoders are trained for a protocol, [`cost`] measures what a clip costs, [`paper`] has what a protocol says of the paper's own tables, [`fetch`] (of `auscult`) brings large files from elsewhere, for data sets and encoders, and [`problems`]
 //! lists files that cannot be used.
 
+pub mod cost;
 mod counts;
 pub mod datasets;
 pub mod diagnostics;
 mod error;
 pub mod features;
+pub mod fine_tuning;
 mod known_protocols;
+pub mod paper;
 pub mod problems;
 pub mod protocol;
 pub mod run;

@@ -1,14 +1,21 @@
 //! 6. Protocols: what to run on which data, as a file.
 
-use std::{collections::BTreeSet, path::Path, str::FromStr};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::Path,
+    str::FromStr,
+};
 
-use auscult_core::{ClipLength, beam::BeamOverrides};
+use auscult_core::{ClipLength, ClipSettings, beam::BeamOverrides};
 use auscult_encoders::Precision;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     Error, Result,
     datasets::{DatasetKind, Set},
+    fine_tuning::{FINE_TUNED, FineTuning},
+    paper::{CitedRow, PaperCounts, WindowsRequest},
+    run::FrontEndName,
     systems::{BackEnd, Sweep, SystemSettings, Written, precision_text},
 };
 
@@ -52,6 +59,18 @@ pub struct Protocol {
     /// Diagnostics of signal detection theory.
     #[serde(default)]
     pub diagnostics: Vec<DiagnosticsRequest>,
+    /// How encoders are trained before systems score with them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fine_tuning: Option<FineTuning>,
+    /// Rows that are cited and not run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cited: Vec<CitedRow>,
+    /// The clips the paper says there are.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<PaperCounts>,
+    /// Systems whose windows are shown.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<WindowsRequest>,
 }
 
 /// Diagnostics of one front end.
@@ -130,6 +149,7 @@ impl Protocol {
             .map_err(|error| wrong_option(text).unwrap_or_else(|| in_one_line(text, &error)))?;
         protocol.systems.iter_mut().for_each(SystemSettings::read_front_ends);
         protocol.refuse_without_effect(text)?;
+        protocol.expand_trials()?;
         if let Some(sweep) = &protocol.sweep {
             sweep.check().map_err(|error| error.to_string())?;
             let (fusions, others): (Vec<_>, Vec<_>) =
@@ -145,6 +165,24 @@ impl Protocol {
         }
         protocol.check()?;
         Ok(protocol)
+    }
+
+    /// Makes one system of each trial of a fine-tuned one.
+    fn expand_trials(&mut self) -> std::result::Result<(), String> {
+        let fine_tuned = self.systems.iter().find(|system| system.front_end == FINE_TUNED);
+        match (&self.fine_tuning, fine_tuned) {
+            (Some(fine_tuning), _) => {
+                fine_tuning.check()?;
+                let trials = self.systems.iter().flat_map(|system| fine_tuning.trials(system));
+                self.systems = trials.collect();
+                Ok(())
+            }
+            (None, Some(system)) => Err(format!(
+                "{:?}: front_end = \"{FINE_TUNED}\" needs [fine_tuning], which says how it is trained",
+                system.name
+            )),
+            (None, None) => Ok(()),
+        }
     }
 
     /// Refuses settings of systems that nothing looks at; only the text says what was written.
@@ -171,6 +209,38 @@ impl Protocol {
     pub fn forget_paper(&mut self) {
         self.systems.iter_mut().for_each(|system| system.paper.clear());
         self.diagnostics.iter_mut().for_each(|request| request.paper.clear());
+        self.cited.clear();
+    }
+
+    /// How long its clips are, at which rate.
+    pub fn clip(&self) -> ClipSettings {
+        ClipSettings { sample_rate: self.sample_rate, seconds: self.clip_seconds }
+    }
+
+    /// The front ends that clips are heard with, by how they are called.
+    pub fn heard_front_ends(&self) -> BTreeMap<String, FrontEndName> {
+        FrontEndName::all(&self.systems, &self.diagnostics)
+    }
+
+    /// The same, and those whose windows are shown.
+    pub fn front_ends(&self) -> BTreeMap<String, FrontEndName> {
+        let windows: Vec<SystemSettings> =
+            self.windows.iter().map(WindowsRequest::system).collect();
+        let mut all = self.heard_front_ends();
+        if let Some(fine_tuning) = &self.fine_tuning {
+            // What is trained is trained from this one.
+            all.retain(|_, name| FineTuning::seed_of(&name.name).is_none());
+            let name = fine_tuning.encoder.clone();
+            let first = FrontEndName { name, convention: None, precision: None };
+            all.insert(first.to_string(), first);
+        }
+        all.extend(FrontEndName::all(&windows, &[]));
+        all
+    }
+
+    /// Whether it looks at clips; windows alone need none.
+    pub fn needs_data(&self) -> bool {
+        !(self.systems.is_empty() && self.diagnostics.is_empty() && self.counts.is_empty())
     }
 
     /// Chooses the members of presets for clips of one length; says which are missing and why.
@@ -186,7 +256,7 @@ impl Protocol {
 
     fn check(&self) -> std::result::Result<(), String> {
         let mut names = BTreeSet::new();
-        if self.systems.is_empty() && self.diagnostics.is_empty() {
+        if !self.needs_data() && self.windows.is_empty() {
             return Err("nothing to run: add a [[system]] or [[diagnostics]]".to_owned());
         }
         if self.datasets.is_empty() {
@@ -207,21 +277,7 @@ impl Protocol {
         }
         for system in &self.systems {
             system.check().map_err(|error| format!("{:?}: {error}", system.name))?;
-            // A number under a key that is not a part of a data set would never be shown.
-            let is_part = |key: &str| {
-                let (dataset, set) = key.split_once('/').unwrap_or((key, ""));
-                match DatasetKind::from_str(dataset) {
-                    Ok(DatasetKind::Dcase(_)) => Set::ALL.iter().any(|part| part.name() == set),
-                    Ok(DatasetKind::Mimii) => true,
-                    Ok(DatasetKind::Folder) | Err(_) => false,
-                }
-            };
-            if let Some(key) = system.paper.keys().find(|key| !is_part(key)) {
-                return Err(format!(
-                    "{:?}: paper has numbers of parts such as \"dcase2023/dev\", got {key:?}",
-                    system.name
-                ));
-            }
+            check_parts(&system.name, "paper", system.paper.keys())?;
             if let Some(missing) =
                 system.members.iter().find(|member| !names.contains(member.as_str()))
             {
@@ -234,6 +290,10 @@ impl Protocol {
                 return Err(format!("{:?} is a fusion and needs members = [...]", system.name));
             }
         }
+        for row in &self.cited {
+            check_parts(&row.name, "scores", row.scores.keys())?;
+            check_parts(&row.name, "deviations", row.deviations.keys())?;
+        }
         for request in &self.diagnostics {
             if request.band_widths.is_empty() || request.band_widths.contains(&0) {
                 return Err(format!(
@@ -243,6 +303,28 @@ impl Protocol {
             }
         }
         Ok(())
+    }
+}
+
+/// A number under a key that is not a part of a data set would never be shown.
+fn check_parts<'a>(
+    name: &str,
+    table: &str,
+    mut keys: impl Iterator<Item = &'a String>,
+) -> std::result::Result<(), String> {
+    let is_part = |key: &str| {
+        let (dataset, set) = key.split_once('/').unwrap_or((key, ""));
+        match DatasetKind::from_str(dataset) {
+            Ok(DatasetKind::Dcase(_)) => Set::ALL.iter().any(|part| part.name() == set),
+            Ok(DatasetKind::Mimii) => true,
+            Ok(DatasetKind::Folder) | Err(_) => false,
+        }
+    };
+    match keys.find(|key| !is_part(key)) {
+        None => Ok(()),
+        Some(key) => Err(format!(
+            "{name:?}: {table} has numbers of parts such as \"dcase2023/dev\", got {key:?}"
+        )),
     }
 }
 

@@ -8,9 +8,7 @@
 use std::{fs, path::Path, process::ExitCode};
 
 use auscult_core::BandSettings;
-use auscult_eval::diagnostics::{
-    ClipDiagnostics, DiagnosticsSettings, Regimes, diagnose, summarise,
-};
+use auscult_eval::diagnostics::{ClipDiagnostics, Regimes, diagnose, summarise};
 use auscult_eval::metrics::{
     Domain, Figures, Label, OfficialScores, ScoreSet, Scored, SectionFigures, partial_auc,
     partial_auc_dcase2020,
@@ -178,8 +176,8 @@ fn check_diagnostics(folder: &Path, name: &str) {
             .collect()
     };
     let (references, clips) = (narrow(&read("ref")), narrow(&read("query")));
-    let rows = |rows: &'static [Vec<f32>]| rows.iter().map(Vec::as_slice).collect::<Vec<_>>();
-    let (references, clips) = (rows(references.leak()), rows(clips.leak()));
+    let references: Vec<&[f32]> = references.iter().map(Vec::as_slice).collect();
+    let clips: Vec<&[f32]> = clips.iter().map(Vec::as_slice).collect();
     let numbers = |name: &str| -> Vec<i64> {
         case[name].as_array().unwrap().iter().map(|value| value.as_i64().unwrap()).collect()
     };
@@ -194,8 +192,7 @@ fn check_diagnostics(folder: &Path, name: &str) {
     for wanted in case["diagnostics"].as_array().unwrap() {
         let (width, stride) = (wanted["C"].as_u64().unwrap(), wanted["s"].as_u64().unwrap());
         let bands = BandSettings::Windows { width: width as usize, stride: stride as usize };
-        let settings = DiagnosticsSettings { bands, neighbours: 0 };
-        let got = diagnose(&references, &clips, settings).unwrap();
+        let got = diagnose(&references, &clips, bands, 0).unwrap();
         let names = |what: &str| format!("{name} C {width} {what}");
         let parts: [Part; 7] = [
             ("S_glob", |clip| clip.global),

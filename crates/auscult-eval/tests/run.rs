@@ -1,4 +1,4 @@
-//! Runs: resumed after a stop, the same with any cache, whole with parts that fail.
+//! Runs: resumed after a stop, whole with parts that fail.
 #![expect(clippy::unwrap_used, reason = "a failed unwrap is a failed test")]
 
 use std::{
@@ -84,18 +84,12 @@ back_end = 'fusion'
 members = ['BEAM', 'absent']
 ";
 
-fn run(
-    data: &Path,
-    out: Option<&Path>,
-    cache: Option<&Path>,
-    control: &Control,
-) -> Option<Evaluation> {
+fn run(data: &Path, out: Option<&Path>, control: &Control) -> Option<Evaluation> {
     let protocol = Protocol::parse(PROTOCOL).unwrap();
     let dataset = Dataset::open(protocol.datasets[0], &[data.to_owned()], None).unwrap();
     let settings = RunSettings {
         clip: ClipSettings { seconds: protocol.clip_seconds, ..ClipSettings::default() },
         channel: ChannelRule::default(),
-        cache,
         out,
         front_ends: &built_in_front_end,
         control,
@@ -107,16 +101,16 @@ fn run(
 fn a_stopped_run_goes_on_and_ends_like_one_that_was_not() {
     let folder = tempfile::tempdir().unwrap();
     let data = tree(folder.path());
-    let whole = run(&data, None, None, &Control::default()).unwrap();
+    let whole = run(&data, None, &Control::default()).unwrap();
     assert_eq!(whole.sections.len(), 2);
-    let (out, cache) = (folder.path().join("run"), folder.path().join("cache"));
+    let out = folder.path().join("run");
     // The first machine has 14 clips.
-    assert_eq!(run(&data, Some(&out), Some(&cache), &until(16)), None);
+    assert_eq!(run(&data, Some(&out), &until(16)), None);
     assert_eq!(fs::read_dir(out.join("sections")).unwrap().count(), 1);
     let error = read_sections(&out).unwrap_err().to_string();
     assert!(error.contains("is not a finished run: it has no results.json yet"), "{error}");
     // 14 more clips and not one of the finished machine, which would stop it.
-    assert_eq!(run(&data, Some(&out), Some(&cache), &until(14)).unwrap(), whole);
+    assert_eq!(run(&data, Some(&out), &until(14)).unwrap(), whole);
     // What another run left in the folder is not read.
     fs::write(out.join("sections/dcase2023_dev_pump_00.json"), "{}").unwrap();
     let protocol = Protocol::parse(PROTOCOL).unwrap();
@@ -126,7 +120,7 @@ fn a_stopped_run_goes_on_and_ends_like_one_that_was_not() {
     // A changed file is noticed.
     let clip = walk(&data).into_iter().find(EndsWithWav::ends_with_wav).unwrap();
     fs::write(&clip, b"RIFF").unwrap();
-    let changed = run(&data, Some(&out), Some(&cache), &Control::default()).unwrap();
+    let changed = run(&data, Some(&out), &Control::default()).unwrap();
     assert_eq!(changed.sections.iter().flat_map(|section| &section.problems).count(), 1);
 }
 
@@ -165,7 +159,7 @@ fn as_large_as_published(sections: &[SectionResult]) -> Vec<SectionResult> {
 fn results_stand_beside_the_papers_and_say_what_is_missing() {
     let folder = tempfile::tempdir().unwrap();
     let Evaluation { sections, missing } =
-        run(&tree(folder.path()), None, None, &Control::default()).unwrap();
+        run(&tree(folder.path()), None, &Control::default()).unwrap();
     let protocol = Protocol::parse(PROTOCOL).unwrap();
     let facts = RunFacts { missing, ..RunFacts::default() };
     // Beside a part of the data the paper's number would mean nothing.
@@ -192,11 +186,10 @@ fn results_stand_beside_the_papers_and_say_what_is_missing() {
 #[test]
 fn files_for_evaluators_and_comparisons_come_from_the_same_scores() {
     let folder = tempfile::tempdir().unwrap();
-    let Evaluation { sections, .. } =
-        run(&tree(folder.path()), None, None, &Control::default()).unwrap();
+    let Evaluation { sections, .. } = run(&tree(folder.path()), None, &Control::default()).unwrap();
     let out = folder.path().join("submission");
     let written = write_submission(&sections, "BEAM", Threshold::Gamma, &out).unwrap();
-    assert_eq!(written.len(), 4);
+    assert_eq!((written.files.len(), written.decisions.len()), (4, 2));
     let text = fs::read_to_string(out.join("anomaly_score_fan_section_00_test.csv")).unwrap();
     assert_eq!(text.lines().count(), 8);
     let error = write_submission(&sections, "GenRep", Threshold::Gamma, &out).unwrap_err();
@@ -208,4 +201,56 @@ fn files_for_evaluators_and_comparisons_come_from_the_same_scores() {
     assert!((found[0].second_score - found[0].first_score - found[0].difference).abs() < 1e-12);
     let back = compare((&sections, "k-means"), (&sections, "BEAM"), 200);
     assert!((back[0].difference + found[0].difference).abs() < 1e-12);
+}
+
+/// The mean of trials stands in the table, with their deviation and the paper's number; cited rows stand beside whole
+/// parts only.
+#[test]
+fn trials_are_one_row_and_cited_rows_stand_beside_whole_parts() {
+    const TRIALS: &str = "
+name = 'test'
+title = 'T'
+datasets = ['dcase2023']
+[fine_tuning]
+encoder = 'ced'
+seeds = [1, 2]
+[[system]]
+name = 'tuned'
+front_end = 'fine-tuned'
+paper = { 'dcase2023/dev' = 60.0 }
+[[cited]]
+name = 'Elsewhere'
+source = 'Somebody 2020'
+scores = { 'dcase2023/dev' = 63.5, 'dcase2023/eval' = 65.5 }
+deviations = { 'dcase2023/dev' = 0.4 }
+";
+    let folder = tempfile::tempdir().unwrap();
+    let found = run(&tree(folder.path()), None, &Control::default()).unwrap();
+    let mut sections = as_large_as_published(&found.sections);
+    for section in &mut sections {
+        let scores = section.systems[0].scores.clone();
+        let trial = |seed: u32, scores: Vec<f64>| {
+            let system = format!("tuned, seed {seed}");
+            auscult_eval::run::SystemResult { system, scores, ..section.systems[0].clone() }
+        };
+        // The second trial orders clips the other way round.
+        let turned = scores.iter().map(|score| -score).collect();
+        section.systems = vec![trial(1, scores), trial(2, turned)];
+    }
+    let protocol = Protocol::parse(TRIALS).unwrap();
+    let results = RunResults::new(protocol.clone(), RunFacts::default(), &sections, 0);
+    let row = |name: &str| results.row(DatasetKind::Dcase(Year::Y2023), "dev", name).unwrap();
+    let (one, other, mean) = (row("tuned, seed 1"), row("tuned, seed 2"), row("tuned"));
+    let [a, b, m] = [one, other, mean].map(|row| row.score.unwrap());
+    assert!((m - f64::midpoint(a, b)).abs() < 1e-12);
+    assert!((mean.deviation.unwrap() - (a - b).abs() / 2.0_f64.sqrt()).abs() < 1e-12);
+    assert_eq!((one.paper, mean.paper), (None, Some(0.6)));
+    for text in [markdown(&results), latex(&results), page(&results)] {
+        assert!(text.contains("Elsewhere (cited: Somebody 2020)"), "{text}");
+        assert!(text.contains("63.5 ± 0.4"), "{text}");
+    }
+    let text = markdown(&results);
+    assert_eq!(text.matches("| tuned |").count(), 1, "{text}");
+    let part = RunResults::new(protocol, RunFacts::default(), &sections[..1], 0);
+    assert!(!markdown(&part).contains("Elsewhere"), "numbers of the whole beside a part");
 }

@@ -3,7 +3,10 @@
 
 use std::{collections::BTreeSet, fs, path::Path};
 
-use auscult_eval::run::{SectionResult, Threshold, write_submission};
+use auscult_eval::{
+    metrics::Label,
+    run::{SectionResult, Threshold, write_submission},
+};
 use serde_json::json;
 
 /// Two clips of each domain, in the names hidden test clips have that year.
@@ -45,7 +48,7 @@ fn check(section: &SectionResult, threshold: Threshold, wanted: &[(&str, &str)])
     let folder = tempfile::tempdir().unwrap();
     let written =
         write_submission(std::slice::from_ref(section), "one", threshold, folder.path()).unwrap();
-    assert_eq!(written.len(), wanted.len());
+    assert_eq!(written.files.len(), wanted.len());
     let names: BTreeSet<String> = wanted.iter().map(|(name, _)| (*name).to_owned()).collect();
     assert_eq!(names_in(folder.path()), names);
     for (name, text) in wanted {
@@ -133,4 +136,29 @@ fn other_data_sets_have_no_such_form() {
     let mimii = SectionResult { dataset: "mimii".parse().unwrap(), ..found };
     let error = write_submission(&[mimii], "one", Threshold::Gamma, folder.path()).unwrap_err();
     assert!(error.to_string().contains("only DCASE has submission files"), "{error}");
+}
+
+#[test]
+fn decisions_are_counted_and_judged_where_labels_are_known() {
+    let names = ["a.wav", "b.wav", "c.wav", "d.wav"];
+    let mut of_year = section("dcase2023", "fan", "00", names);
+    let submit = |section: &SectionResult, threshold| {
+        let folder = tempfile::tempdir().unwrap();
+        write_submission(std::slice::from_ref(section), "one", threshold, folder.path()).unwrap()
+    };
+    let [hidden] = &submit(&of_year, Threshold::Gamma).decisions[..] else { panic!("one section") };
+    assert_eq!((hidden.clips, hidden.anomalous, hidden.figures), (4, 2, None));
+    assert!(!hidden.is_constant());
+    // Scores are 0.5, 1.5, 1e-7, 2.5; above 2 is the last one only.
+    let labels = [Label::Normal, Label::Anomaly, Label::Normal, Label::Anomaly];
+    for (clip, label) in of_year.clips.iter_mut().zip(labels) {
+        clip.label = Some(label);
+    }
+    let found = submit(&of_year, Threshold::Quantile).decisions.remove(0);
+    let figures = found.figures.unwrap();
+    assert_eq!((found.anomalous, figures.precision, figures.recall), (1, 1.0, 0.5));
+    of_year.systems[0].threshold_gamma = Some(0.0);
+    assert!(submit(&of_year, Threshold::Gamma).decisions[0].is_constant());
+    let first_year = section("dcase2020", "ToyCar", "01", names);
+    assert_eq!(submit(&first_year, Threshold::Gamma).decisions, []);
 }

@@ -9,7 +9,7 @@ use std::{
 
 use auscult::{
     BandSettings, ClipLength, ClipRules, ClipSettings, Control, Event, FrontEndIdentity,
-    FrontEndSpec, FrontEnds, Reading,
+    FrontEndSpec, FrontEnds, Reading, VectorCache,
     audio::ChannelRule,
     encoders::EncoderRequest,
     memory,
@@ -20,8 +20,8 @@ use auscult_eval::{
     datasets::{Archives, Dataset, DatasetKind, Truth},
     protocol::Protocol,
     run::{
-        FrontEndName, RunFacts, RunResults, RunSettings, SectionResult, Threshold, evaluate,
-        identities, latex, markdown, page, write_submission,
+        DataTables, FrontEndName, RunFacts, RunResults, RunSettings, SectionResult, Threshold,
+        evaluate, identities, latex, markdown, page, write_submission,
     },
     systems::SystemSettings,
 };
@@ -306,7 +306,8 @@ fn run(
         ..RunFacts::default()
     };
     facts.remarks = protocol.choose_members(clip.check()?);
-    let datasets = data.open_all(&protocol, &mut facts)?;
+    let datasets =
+        if protocol.needs_data() { data.open_all(&protocol, &mut facts)? } else { Vec::new() };
     for dataset in &datasets {
         facts.data.insert(dataset.kind.to_string(), dataset.fingerprint());
         facts.remarks.extend(dataset.remarks());
@@ -317,20 +318,16 @@ fn run(
     let reading = Reading::new(clip, channel, None, ClipRules::protocol())?;
     let own: Vec<Arc<OwnFrontEnd>> =
         own.into_iter().map(|own| own.build(&datasets, &reading)).collect::<Result<_>>()?;
-    let front_ends = FrontEnds::standard();
+    let cache = options.cache.clone().map(|folder| Arc::new(VectorCache::new(folder)));
+    let front_ends = FrontEnds::standard().with_cache(cache);
     let maker = |name: &FrontEndName, length| make(name, length, &own, &front_ends);
     let named = FrontEndName::all(&protocol.systems, &protocol.diagnostics);
     facts.front_ends = identities(&named, clip.check()?, &maker);
-    let settings = RunSettings {
-        clip,
-        channel,
-        cache: options.cache.as_deref(),
-        out: options.out.as_deref(),
-        front_ends: &maker,
-        control,
-    };
+    let tables = DataTables::of(&protocol, &datasets, clip.check()?, &maker)?;
+    let settings =
+        RunSettings { clip, channel, out: options.out.as_deref(), front_ends: &maker, control };
     let mut sections = Vec::new();
-    for dataset in &datasets {
+    for dataset in datasets.iter().filter(|_| !named.is_empty()) {
         let found = evaluate(dataset, &protocol.systems, &protocol.diagnostics, &settings)?;
         let found = found.ok_or(auscult::Error::Cancelled)?;
         sections.extend(found.sections);
@@ -340,7 +337,7 @@ fn run(
         let text = format!("not run: {}: {}", missing.front_end, missing.reason);
         control.report(Event::Problem(&text));
     }
-    let results = RunResults::new(protocol, facts, &sections, options.samples);
+    let results = RunResults::new(protocol, facts, &sections, options.samples).with_data(tables);
     for problem in &results.problems {
         control.report(Event::Problem(problem));
     }
@@ -430,6 +427,7 @@ impl BenchRun {
                 return Err(input_error(py, text));
             }
         };
-        write_submission(&self.sections, system, threshold, Path::new(&folder)).or_raise(py)
+        let written = write_submission(&self.sections, system, threshold, Path::new(&folder));
+        Ok(written.or_raise(py)?.files)
     }
 }

@@ -4,7 +4,7 @@ use auscult::{
     BandLayout, BandSettings, Metric, distance,
     metrics::{Domain, Label},
 };
-use auscult_eval::diagnostics::{DiagnosticsSettings, Regimes, diagnose, summarise};
+use auscult_eval::diagnostics::{Regimes, diagnose, summarise};
 use numpy::{PyArray2, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde_json::json;
@@ -85,8 +85,7 @@ pub(crate) fn diagnostics(
         let count = bands.layout(axis_len)?.bands().len();
         let references: Vec<&[f32]> = references.chunks_exact(axis_len).collect();
         let clips: Vec<&[f32]> = clips.chunks_exact(axis_len).collect();
-        let settings = DiagnosticsSettings { bands, neighbours };
-        let found = diagnose(&references, &clips, settings)
+        let found = diagnose(&references, &clips, bands, neighbours)
             .map_err(|error| CallError::Value(error.to_string()))?;
         let labels: Vec<Label> =
             anomalous.iter().map(|&is| if is { Label::Anomaly } else { Label::Normal }).collect();

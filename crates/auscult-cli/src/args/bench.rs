@@ -2,22 +2,63 @@
 
 use std::path::PathBuf;
 
-use auscult::Preset;
+use auscult::{Preset, View};
 use auscult_eval::datasets::DatasetKind;
-use clap::{Args, Subcommand, ValueEnum};
+use clap::{Args, Subcommand, ValueEnum, builder::TypedValueParser};
 
-use super::{AutoencoderArguments, ComparingArguments, FrontEndArguments};
+use super::{AutoencoderArguments, ComparingArguments, FrontEndArguments, KeepingArguments};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BenchCommand {
     /// One system on one data set: figures of each machine and overall.
     Eval(Box<EvalArguments>),
+    /// The protocols there are, what each needs, and what of that is missing on this machine.
+    List(ListArguments),
     /// A protocol, such as a table of the paper, on data sets.
     Run(RunArguments),
+    /// What a clip costs on this machine, by front end and preset: time, network size, memory.
+    Cost(CostArguments),
     /// Two runs on the same clips: differences, and whether they are more than chance.
     Compare(CompareArguments),
     /// Write a run's scores and decisions as the official evaluators take them.
     Submit(SubmitArguments),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArguments {
+    /// Look for data sets here; may be repeated.
+    #[arg(long, value_name = "ROOT")]
+    pub(crate) data: Vec<PathBuf>,
+
+    /// Print the list as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CostArguments {
+    /// Only this front end; may be repeated. Otherwise every one whose weights are on this machine, and the
+    /// presets.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) front_end: Vec<String>,
+
+    /// References in memory.
+    #[arg(long, default_value_t = 500, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(4..=100_000).map(|count| count as usize))]
+    pub(crate) references: usize,
+
+    /// Runs that mean and deviation are taken over.
+    #[arg(long, default_value_t = 5, value_name = "N", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=1000).map(|count| count as usize))]
+    pub(crate) runs: usize,
+
+    /// How long the clip is.
+    #[arg(long, default_value_t = 10.0, value_name = "SECONDS", allow_negative_numbers = true)]
+    pub(crate) clip_seconds: f64,
+
+    /// Print every number as JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Where clips, labels and computed vectors are.
@@ -42,14 +83,8 @@ pub(crate) struct DataArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) split: Vec<String>,
 
-    /// Where computed vectors are kept, by the content of each file; a folder of the user's cache
-    /// if not given.
-    #[arg(long, value_name = "FOLDER")]
-    pub(crate) cache: Option<PathBuf>,
-
-    /// Keep no vectors.
-    #[arg(long, conflicts_with = "cache")]
-    pub(crate) no_cache: bool,
+    #[command(flatten)]
+    pub(crate) keeping: KeepingArguments,
 }
 
 #[derive(Debug, Clone, Args)]
@@ -87,6 +122,11 @@ pub(crate) struct EvalArguments {
 
     #[command(flatten)]
     pub(crate) comparing: ComparingArguments,
+
+    /// Which views are compared, whatever the method has: mean, max, or mean,max. For front ends with
+    /// both, and back ends that compare with references.
+    #[arg(long, value_delimiter = ',', value_name = "mean|max|mean,max", help_heading = None)]
+    pub(crate) views: Vec<View>,
 
     /// What scores: nearest (global, beam, adabeam), genrep, mahalanobis, pca-residual, gmm,
     /// k-means or autoencoder.
@@ -137,8 +177,8 @@ scores-*.parquet and, section by section, sections/*.json. A run that was stoppe
 was when the same command runs again. A folder holds one run: other options need another folder, or
 --replace.
 
-Protocols that come with the program: table-3, table-5, figure-windows, figure-k, figure-mimii,
-diagnostics, genrep, baselines, trained, my-folder.
+auscult bench list names the protocols that come with the program; tables and figures of the paper
+are names, too (table-3, figure-2).
 
 Examples:
   auscult bench run table-3 --data ~/dcase --out runs/table-3

@@ -6,7 +6,9 @@ use auscult::autoencoder::{ErrorScore, Form};
 use auscult::{CalibrationScheme, Confidence, FalseAlarmRate, Preset, Storage, alarm::AlarmBudget};
 use clap::Args;
 
-use super::{ComparingArguments, FrontEndArguments, InputArguments, VisitArguments};
+use super::{
+    ComparingArguments, FrontEndArguments, InputArguments, KeepingArguments, VisitArguments,
+};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -60,6 +62,9 @@ pub(crate) struct FitArguments {
     #[command(flatten)]
     pub(crate) memory: MemoryArguments,
 
+    #[command(flatten)]
+    pub(crate) keeping: KeepingArguments,
+
     /// Print what was done as JSON.
     #[arg(long, help_heading = None)]
     pub(crate) json: bool,
@@ -72,8 +77,8 @@ const AUTOENCODER: &str = "Autoencoder (the defaults are the DCASE baseline's)";
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = AUTOENCODER)]
 pub(crate) struct AutoencoderArguments {
-    /// dcase (640-128-128-128-128-8 and back, 128 mel bins, the default) or mimii (320-64-64-8 and
-    /// back, 64 mel bins).
+    /// dcase (640-128-128-128-128-8 and back, 128 mel bins, the default), mimii (320-64-64-8 and
+    /// back, 64 mel bins) or idnn (makes the middle frame of five from the others).
     #[arg(long, value_name = "NAME")]
     #[arg(hide_short_help = true)]
     pub(crate) network: Option<Form>,
@@ -84,7 +89,7 @@ pub(crate) struct AutoencoderArguments {
     #[arg(hide_short_help = true)]
     pub(crate) error_score: Option<ErrorScore>,
 
-    /// Times every window is seen; dcase: 100, mimii: 50.
+    /// Times every window is seen; dcase and idnn: 100, mimii: 50.
     #[arg(long, value_name = "N", allow_negative_numbers = true)]
     #[arg(hide_short_help = true)]
     pub(crate) epochs: Option<usize>,

@@ -3,6 +3,7 @@
 #![expect(clippy::doc_markdown, reason = "doc comments are help texts here, not Markdown")]
 
 mod bench;
+mod cache;
 mod calibrate;
 mod comparing;
 mod data;
@@ -28,9 +29,10 @@ use clap::{Parser, Subcommand};
 pub(crate) use self::train::{DeviceName, LabelName};
 pub(crate) use self::{
     bench::{
-        BackEndName, BenchCommand, CompareArguments, DataArguments, EvalArguments, RunArguments,
-        SubmitArguments, ThresholdName,
+        BackEndName, BenchCommand, CompareArguments, CostArguments, DataArguments, EvalArguments,
+        ListArguments, RunArguments, SubmitArguments, ThresholdName,
     },
+    cache::{CacheArguments, CacheCommand, KeepingArguments},
     calibrate::CalibrateArguments,
     comparing::{ComparingArguments, MethodName},
     data::{DataCheckArguments, DataCommand, DownloadArguments},
@@ -133,6 +135,9 @@ pub(crate) enum Command {
     /// Encoders (ced, beats, eat): list, fetch, check and convert their weights.
     #[command(subcommand)]
     Encoder(EncoderCommand),
+    /// The cache that fit, tune and bench keep vectors of encoders in: how large it is, and emptying it.
+    #[command(subcommand)]
+    Cache(CacheCommand),
     /// Write synthetic machines: fan, pump, valve and slider, healthy and faulty.
     Synth(SynthArguments),
     /// Print a completion script for a shell.

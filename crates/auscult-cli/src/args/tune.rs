@@ -5,7 +5,7 @@ use std::{path::PathBuf, str::FromStr, time::Duration};
 use auscult::{Preset, audio::ChannelRule};
 use clap::Args;
 
-use super::{InputArguments, SampleRate, VisitArguments};
+use super::{InputArguments, KeepingArguments, SampleRate, VisitArguments};
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
@@ -65,6 +65,9 @@ pub(crate) struct TuneArguments {
 
     #[command(flatten)]
     pub(crate) visits: VisitArguments,
+
+    #[command(flatten)]
+    pub(crate) keeping: KeepingArguments,
 
     /// Length of a clip, 0.1 to 600 s. If not given: that of the recordings where they all agree and
     /// are 1 to 10 s long, otherwise 10. Longer recordings are cut into clips.

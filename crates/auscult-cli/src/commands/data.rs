@@ -41,13 +41,13 @@ fn check(arguments: &DataCheckArguments, context: &Context) -> anyhow::Result<Ou
                 if at == 0 { "" } else { "\n" },
                 dataset::describe(report)
             ))?;
-            for remark in &report.remarks {
+            for remark in report.remarks.iter().chain(&report.subset()) {
                 context.printer.note(remark);
             }
         }
     }
-    let complete = reports.iter().all(|report| report.complete);
-    Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
+    let intact = reports.iter().all(|report| report.intact);
+    Ok(if intact { Outcome::Done } else { Outcome::Incomplete })
 }
 
 /// The data sets to look at, and where: what was asked for, those that have folders of their names,

@@ -9,11 +9,15 @@ use crate::{
     args::FitArguments,
     context::Context,
     options::learning,
-    tables::{budget, learned::LearnedTable, promise},
+    tables::{
+        budget,
+        learned::{LearnedTable, few_neighbours},
+        promise,
+    },
 };
 
 pub(crate) fn run(arguments: &FitArguments, context: &Context) -> anyhow::Result<Outcome> {
-    let learn = learning::learn(arguments, context)?;
+    let learn = learning::learn(arguments, &context.keeping(&arguments.keeping)?)?;
     auscult::files::check_model_target(&arguments.output)?;
     let machine = learn_machine(arguments, &learn, context)?;
     machine.save(&arguments.output)?;
@@ -83,11 +87,8 @@ fn print(machine: &Machine, arguments: &FitArguments, context: &Context) -> anyh
     let model = machine.model();
     promise::warn(model, printer);
     promise::warn_about_domains(model, printer);
-    let (neighbours, others) = (model.settings().detector.neighbours, model.references().len() - 1);
-    if neighbours > others && model.settings().detector.ensemble.is_none() {
-        printer.note(format!(
-            "--neighbours {neighbours}: there are only {others} others, all are used"
-        ));
+    if let Some(note) = few_neighbours(model) {
+        printer.note(note);
     }
     if let Some(doubt) = &machine.learned().doubt {
         printer.note(format!("{doubt} (--epochs)"));

@@ -1,6 +1,7 @@
 //! One file a subcommand; each reads like the data flow. No command uses another.
 
 mod bench;
+mod cache;
 mod calibrate;
 mod data;
 mod demo;
@@ -49,6 +50,7 @@ pub(crate) fn run(arguments: Arguments, typed: &[OsString]) -> anyhow::Result<Ou
         Command::Data(command) => data::run(&command, context),
         Command::Metrics(arguments) => metrics::run(&arguments, context),
         Command::Encoder(command) => encoder::run(&command, context),
+        Command::Cache(command) => cache::run(&command, context),
         Command::Synth(arguments) => synth::run(&arguments, context),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -1,8 +1,6 @@
 //! `auscult train`: an encoder learns to tell labelled clips apart.
 
 #[cfg(feature = "training")]
-mod clips;
-#[cfg(feature = "training")]
 mod running;
 
 #[cfg(feature = "training")]
@@ -13,8 +11,5 @@ pub(super) fn run(
     _: &crate::args::TrainArguments,
     _: &crate::context::Context,
 ) -> anyhow::Result<crate::Outcome> {
-    anyhow::bail!(
-        "this program was built without training; build it with: cargo build --release -p auscult-cli \
-         --features training"
-    )
+    anyhow::bail!(crate::advice::WITHOUT_TRAINING)
 }

@@ -20,6 +20,7 @@ use crate::{
 pub(crate) fn run(arguments: &TuneArguments, context: &Context) -> anyhow::Result<Outcome> {
     let printer = &context.printer;
     settings_file::check_target(&arguments.output)?;
+    let context = &context.keeping(&arguments.keeping)?;
     let clip = learning::clip_to_tune(arguments, context)?;
     let search = search(arguments, clip, context)?;
     warn(&search, context);

@@ -1,9 +1,9 @@
 //! The system that `bench eval` measures, by options.
 
-use std::sync::Arc;
+use std::{collections::BTreeSet, sync::Arc};
 
 use auscult::{
-    BeamSettings, FrontEnd, FrontEndSpec, Preset, Sources,
+    BeamSettings, FrontEnd, FrontEndSpec, Preset, Sources, View,
     autoencoder::{SpectrogramFrontEnd, TrainingSettings},
     baselines::genrep::Standardisation,
     learn::few_steps,
@@ -33,7 +33,8 @@ pub(crate) fn refuse_unused(arguments: &EvalArguments, context: &Context) -> any
     let only_nearest = [("--leave-one-out", arguments.leave_one_out && !is_nearest)];
     refuse(&only_nearest, "is for --back-end nearest; leave it out, or choose that")?;
     let (front_end, comparing) = (&arguments.front_end, &arguments.comparing);
-    let method = [("--method", comparing.method.is_some())];
+    let views = ("--views", !arguments.views.is_empty());
+    let method = [("--method", comparing.method.is_some()), views];
     let back_end = arguments.back_end;
     if back_end == BackEndName::Autoencoder {
         return network::refuse_comparing(front_end, comparing, &method, &context.front_ends);
@@ -96,6 +97,7 @@ fn refuse_beside_preset(
         "--preset {preset} compares with the nearest references; leave out --back-end"
     );
     presets::refuse_beside(preset, &arguments.front_end, &arguments.comparing)?;
+    refuse(&[("--views", !arguments.views.is_empty())], "is said by the preset; leave it out")?;
     anyhow::ensure!(
         context.front_ends.refuse_unused_file("", "").is_ok(),
         "--encoder cannot be given beside --preset {preset}: other weights are another system; leave it out"
@@ -105,10 +107,17 @@ fn refuse_beside_preset(
 
 /// The front end by name, and why a member of the preset is missing, if one is.
 pub(crate) fn spec(arguments: &EvalArguments) -> anyhow::Result<(FrontEndSpec, Option<String>)> {
-    Ok(match arguments.preset {
-        Some(preset) => preset.spec(arguments.front_end.clip().check()?),
-        None => (arguments.front_end.spec(), None),
+    let Some(preset) = arguments.preset else { return Ok((arguments.front_end.spec(), None)) };
+    let length = arguments.front_end.clip().check()?;
+    Ok(match &arguments.front_end.front_end {
+        Some(changes) => preset.spec_with(changes, length)?,
+        None => preset.spec(length),
     })
+}
+
+/// The preset, unless members of it were changed.
+fn unchanged_preset(arguments: &EvalArguments) -> Option<Preset> {
+    arguments.preset.filter(|_| arguments.front_end.front_end.is_none())
 }
 
 /// Which clips are judged by which others.
@@ -168,6 +177,8 @@ pub(crate) fn system(
     let detector = || -> anyhow::Result<BeamSettings> {
         let usual = context.front_ends.usual_detector(spec, front_end)?;
         let detector = arguments.comparing.detector_over(&usual, false, front_end)?;
+        let detector =
+            BeamSettings { views: views(arguments, detector.views, front_end)?, ..detector };
         detector.clone().check(front_end.axis().len())?;
         Ok(detector)
     };
@@ -182,13 +193,40 @@ pub(crate) fn system(
             BackEndName::KMeans => BackEnd::KMeans,
             BackEndName::Autoencoder => return Ok(autoencoder(arguments)),
         },
-        preset: arguments.preset,
+        preset: unchanged_preset(arguments),
         front_end: spec.name.clone(),
         convention: spec.convention.clone(),
         detector: arguments.back_end.compares().then(detector).transpose()?,
         standardisation: Standardisation::LeftOut,
         ..SystemSettings::default()
     })
+}
+
+/// The views that were asked for, or the method's.
+fn views(
+    arguments: &EvalArguments,
+    of_method: Vec<View>,
+    front_end: &dyn FrontEnd,
+) -> anyhow::Result<Vec<View>> {
+    let views = &arguments.views;
+    if views.is_empty() {
+        return Ok(of_method);
+    }
+    let (name, has) = (front_end.identity().name, front_end.views());
+    anyhow::ensure!(
+        front_end.members().iter().all(|member| member.views.is_empty()),
+        "--views says which views are compared, and the members of {name} say so themselves in parentheses; \
+         leave it out"
+    );
+    if let Some(view) = views.iter().find(|view| !has.contains(view)) {
+        let has: Vec<String> = has.iter().map(ToString::to_string).collect();
+        anyhow::bail!("--views {view}: {name} has only {}", has.join(" and "));
+    }
+    anyhow::ensure!(
+        views.len() == views.iter().map(ToString::to_string).collect::<BTreeSet<_>>().len(),
+        "--views names a view twice; name each once"
+    );
+    Ok(views.clone())
 }
 
 fn autoencoder(arguments: &EvalArguments) -> SystemSettings {

@@ -1,6 +1,7 @@
 //! What an encoder is.
 
 use auscult::encoders::{Checkpoint, Encoder};
+use auscult_eval::cost::peak_memory;
 use serde_json::{Value, json};
 
 /// A loaded encoder and where it came from.
@@ -44,10 +45,13 @@ impl EncoderFacts<'_> {
     pub(crate) fn describe(&self) -> String {
         let Self { name, checkpoint, encoder, load_seconds } = self;
         let peak = peak_memory();
-        let megabytes = |bytes: usize| format!("{:.1} MB", bytes as f64 / 1e6);
+        let megabytes = |bytes: f64| format!("{:.1} MB", bytes / 1e6);
         let rows = [
             ("file", name.clone()),
-            ("container", format!("{}, {}", checkpoint.container(), megabytes(checkpoint.bytes()))),
+            (
+                "container",
+                format!("{}, {}", checkpoint.container(), megabytes(checkpoint.bytes() as f64)),
+            ),
             ("encoder", encoder.name()),
             ("fingerprint", encoder.fingerprint().to_owned()),
             (
@@ -77,20 +81,19 @@ impl EncoderFacts<'_> {
                 ),
             ),
             ("parameters", format!("{:.1} million", encoder.parameters() as f64 / 1e6)),
-            ("in memory", format!("{} of packed weights", megabytes(encoder.weight_bytes()))),
+            (
+                "in memory",
+                format!("{} of packed weights", megabytes(encoder.weight_bytes() as f64)),
+            ),
             ("loaded in", format!("{load_seconds:.2} s")),
-            ("peak memory", peak.map_or_else(|| "unknown here".to_owned(), megabytes)),
+            (
+                "peak memory",
+                peak.map_or_else(|| "unknown here".to_owned(), |bytes| megabytes(bytes as f64)),
+            ),
             ("runs with", encoder.isa().name().to_owned()),
         ];
         let rows = rows.iter().filter(|(_, value)| !value.is_empty());
         let lines: Vec<String> = rows.map(|(name, value)| format!("{name:<13}{value}\n")).collect();
         lines.concat()
     }
-}
-
-/// The most memory this process had at once, where the system says it.
-fn peak_memory() -> Option<usize> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    Some(line.split_whitespace().next()?.parse::<usize>().ok()? * 1024)
 }

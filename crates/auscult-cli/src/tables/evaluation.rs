@@ -72,7 +72,7 @@ pub(crate) fn as_json(
         "dataset": dataset.kind,
         "fingerprint": dataset.fingerprint(),
         "leave_one_out": arguments.leave_one_out,
-        "preset": arguments.preset,
+        "preset": system.preset,
         "front_end": front_end.identity(),
         "back_end": system.back_end,
         "detector": system.detector,

@@ -1,8 +1,10 @@
 //! Tables for people, one file for each thing that is shown.
 
 pub(crate) mod budget;
+pub(crate) mod cache;
 pub(crate) mod calibration;
 pub(crate) mod comparison;
+pub(crate) mod cost;
 pub(crate) mod dataset;
 pub(crate) mod encoder;
 pub(crate) mod evaluation;
@@ -10,9 +12,11 @@ pub(crate) mod figures;
 pub(crate) mod learned;
 pub(crate) mod model;
 pub(crate) mod promise;
+pub(crate) mod protocols;
 pub(crate) mod ranking;
 pub(crate) mod scores;
 pub(crate) mod serve;
+pub(crate) mod submission;
 pub(crate) mod watch;
 
 use crate::printer::strong;

@@ -133,7 +133,7 @@ fn what_a_network_cannot_use_is_refused() {
         ("--method autoencoder --epochs 0", "epochs must be 1 to 100000, got 0"),
         ("--method autoencoder --folds 1", "folds must be at least 2, got 1"),
         ("--method autoencoder --error-score rmse", "mahalanobis-official"),
-        ("--method autoencoder --network deep", "dcase or mimii"),
+        ("--method autoencoder --network deep", "dcase, mimii or idnn"),
         (
             "--method autoencoder --encoder x.safetensors",
             "the weights in x.safetensors have no effect: an autoencoder is not an encoder; give --front-end ced, \

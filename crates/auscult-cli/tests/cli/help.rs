@@ -43,7 +43,9 @@ help_is_as_written! {
     help_of_data_download: "data download";
     help_of_bench: "bench";
     help_of_bench_eval: "bench eval";
+    help_of_bench_list: "bench list";
     help_of_bench_run: "bench run";
+    help_of_bench_cost: "bench cost";
     help_of_bench_compare: "bench compare";
     help_of_bench_submit: "bench submit";
     help_of_serve: "serve";

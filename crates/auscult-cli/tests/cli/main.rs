@@ -10,6 +10,8 @@ mod bad_input;
 mod bad_options;
 /// Data sets, runs, comparisons and submission files.
 mod bench;
+/// Vectors that are kept, and the command that shows and empties their cache.
+mod cache;
 
 /// Encoders as front ends, their weights, and several front ends at once.
 mod encoders;
@@ -35,6 +37,7 @@ mod interruption;
 mod metrics;
 /// Models are changed, checked, damaged and refused.
 mod models;
+mod paper;
 /// Presets and leaving one out in benchmarks: the same scores as a fitted machine, each vector computed once.
 mod presets;
 /// One folder, one run: what a folder of a benchmark holds is never replaced unasked.

@@ -1,10 +1,7 @@
 //! Presets in evaluations, and clips that are judged by the others.
 
 use std::fmt::Write as _;
-use std::{
-    collections::BTreeMap,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, path::Path};
 
 use auscult::{ClipSettings, Learn, Machine, Preset, Sources};
 use auscult_testing::{ClipRecipe, Fault, Machine as Kind};
@@ -12,7 +9,7 @@ use serde_json::Value;
 
 use crate::{
     bench::json,
-    support::{Sandbox, rows, wav_of},
+    support::{Sandbox, rows, wav_of, written_below},
 };
 
 /// 10 normal clips to learn, 4 normal and 4 faulty ones to judge, of 2 s.
@@ -67,33 +64,21 @@ fn a_fitted_machine_and_an_evaluation_give_the_same_scores() {
 }
 
 #[test]
-fn each_front_end_of_a_preset_is_computed_once() {
+fn the_encoder_of_a_preset_is_computed_once() {
     let sandbox = with_folder();
-    let kept = || {
-        let found = walk(&sandbox.path("cache"));
-        let time = |path: &PathBuf| std::fs::metadata(path).unwrap().modified().unwrap();
-        let times = found.iter().map(|path| (path.clone(), time(path)));
-        times.collect::<BTreeMap<_, _>>()
-    };
-    sandbox.run(&format!("{EVAL} --front-end log-mel --convention dcase")).exits(0);
-    assert_eq!(kept().len(), 18);
+    let kept = || written_below(&sandbox.path("cache"));
     sandbox.run(&format!("{EVAL} --preset fast")).exits(0);
-    let fast = kept();
-    assert_eq!(fast.len(), 2 * 18, "the modulation spectrum is new");
-    let with_cache = sandbox.run(&format!("{EVAL} --preset best --json")).exits(0).stdout;
+    assert!(kept().is_empty(), "what computes faster than it is read is not kept");
+    let computed = sandbox.run(&format!("{EVAL} --preset best --json")).exits(0).stdout;
     let best = kept();
-    assert_eq!(best.len(), 3 * 18, "CED is new");
-    assert!(
-        fast.iter().all(|(path, time)| best.get(path) == Some(time)),
-        "nothing is written twice"
-    );
-    let without = sandbox.run(&format!("{EVAL} --preset best --json --no-cache")).exits(0).stdout;
-    assert_eq!(with_cache, without);
-}
-
-fn walk(folder: &Path) -> Vec<PathBuf> {
-    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    entries.flat_map(|path| if path.is_dir() { walk(&path) } else { vec![path] }).collect()
+    assert_eq!(best.len(), 18 + 1, "18 vectors, and of what");
+    assert_eq!(sandbox.run(&format!("{EVAL} --preset best --json")).exits(0).stdout, computed);
+    let alone = sandbox.run(&format!("{EVAL} --front-end ced --json")).exits(0).stdout;
+    assert_eq!(kept(), best, "nothing is written twice");
+    for (line, wanted) in [("--preset best", computed), ("--front-end ced", alone)] {
+        let anew = sandbox.run(&format!("{EVAL} {line} --json --no-cache")).exits(0).stdout;
+        assert_eq!(anew, wanted, "{line}");
+    }
 }
 
 #[test]
@@ -157,8 +142,9 @@ fn options_beside_a_preset_are_refused_by_name() {
     ] {
         let name = option.split(' ').next().unwrap();
         sandbox.run(&format!("{EVAL} --preset fast {option}")).exits(2).says(&format!(
-            "{name} cannot be given beside --preset fast, which chooses it; leave it out, or change it in --front-end \
-             'log-mel(convention=dcase,exponent=auto)+modulation(metric=scaled,neighbours=3)' without --preset"
+            "{name} cannot be given beside --preset fast, which chooses it; leave it out, name the member it is for \
+             (--front-end 'modulation(neighbours=5)'), or write the whole preset without --preset: --front-end \
+             'log-mel(convention=dcase,exponent=auto)+modulation(metric=scaled,neighbours=3)'"
         ));
     }
     sandbox
@@ -179,6 +165,42 @@ fn options_beside_a_preset_are_refused_by_name() {
         .run(&format!("{EVAL} {stacked} --back-end genrep"))
         .exits(2)
         .says("says in parentheses how references are compared, which is for --back-end nearest");
+}
+
+#[test]
+fn a_named_member_of_a_preset_is_changed() {
+    let sandbox = with_folder();
+    let figures = |line: &str| {
+        let found = json(&sandbox.run(&format!("{EVAL} {line} --json")).exits(0).stdout);
+        (found["auc"].clone(), found["detector"].clone(), found["preset"].clone())
+    };
+    let (auc, detector, preset) = figures("--preset fast --front-end modulation(neighbours=5)");
+    assert!(preset.is_null(), "it is not the preset any more");
+    let whole = "log-mel(convention=dcase,exponent=auto)+modulation(metric=scaled,neighbours=5)";
+    assert_eq!((auc, detector, preset), figures(&format!("--front-end {whole}")));
+    let fit = "fit data/pump/train --clip-seconds 2 -o m.auscult --preset fast --front-end";
+    sandbox.run(&format!("{fit} log-mel(exponent=1)+modulation(neighbours=5)")).exits(0);
+    let facts = json(&sandbox.run("inspect m.auscult --json").exits(0).stdout);
+    assert_eq!(facts["preset"], "fast");
+    let differs = serde_json::json!(["log-mel exponent", "modulation neighbours"]);
+    assert_eq!(facts["differs_from_preset"], differs);
+    assert_eq!(facts["members"][1]["metric"], "scaled", "what was not said is the preset's");
+    let shown = sandbox.run("inspect m.auscult").exits(0).stdout;
+    let own = "fast, with its own log-mel exponent, modulation neighbours";
+    assert!(shown.contains(own), "{shown}");
+    for (member, reason) in [
+        ("ced(neighbours=5)", "ced: not a member of preset fast, which has log-mel, modulation"),
+        ("modulation(metric=red)", "modulation: unknown metric \"red\""),
+        ("modulation(neighbours=5)+modulation(exponent=1)", "modulation: named twice"),
+        ("modulation(neighbours=5)+log-mel", "--front-end cannot be given beside --preset fast"),
+    ] {
+        sandbox.run(&format!("{fit} {member}")).exits(2).says(reason);
+        sandbox.run(&format!("{EVAL} --preset fast --front-end {member}")).exits(2).says(reason);
+    }
+    // What clips of half a second cannot have is left out here, too.
+    let short = "fit data/pump/train --clip-seconds 0.5 -o s.auscult --preset fast --front-end";
+    let ran = sandbox.run(&format!("{short} modulation(neighbours=5)")).exits(0);
+    ran.says("preset fast goes without modulation");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! A folder to work in, sounds, and the program.
 
 use std::{
+    collections::BTreeMap,
     fs,
     io::Write,
     path::{Path, PathBuf},
     process::{Command, Output, Stdio},
+    time::SystemTime,
 };
 
 use auscult_testing::{ClipRecipe, Fault, Machine, wav};
@@ -175,4 +177,25 @@ pub(crate) fn float_wav(samples: &[f32]) -> Vec<u8> {
 /// The rows of CSV text below its header.
 pub(crate) fn rows(text: &str) -> Vec<csv::StringRecord> {
     csv::Reader::from_reader(text.as_bytes()).records().map(Result::unwrap).collect()
+}
+
+/// The files of a cache that hold vectors.
+pub(crate) fn vectors_below(folder: &Path) -> Vec<PathBuf> {
+    let is_vector = |path: &PathBuf| path.extension().is_some_and(|end| end == "vec");
+    written_below(folder).into_keys().filter(is_vector).collect()
+}
+
+/// Every file below a folder and when it was written; nothing if there is no folder.
+pub(crate) fn written_below(folder: &Path) -> BTreeMap<PathBuf, SystemTime> {
+    let Ok(entries) = fs::read_dir(folder) else { return BTreeMap::new() };
+    let facts =
+        entries.map(|entry| entry.unwrap().path()).map(|path| (path.metadata().unwrap(), path));
+    facts
+        .flat_map(|(facts, path)| {
+            if facts.is_dir() {
+                return written_below(&path);
+            }
+            BTreeMap::from([(path, facts.modified().unwrap())])
+        })
+        .collect()
 }

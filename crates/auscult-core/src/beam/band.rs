@@ -70,6 +70,10 @@ impl FittedBand {
         &self.memory
     }
 
+    pub(super) fn denominator(&self, reference: usize) -> Option<f64> {
+        self.denominators.get(reference).copied()
+    }
+
     pub(super) fn fit(&self) -> &BandFit {
         &self.fit
     }

@@ -285,6 +285,12 @@ impl FittedBeam {
         Some(self.band(view, band)?.fit().exponent)
     }
 
+    /// What the distance to a reference is divided by in a band: its local scale to the power of the
+    /// exponent. `None` if there is no such band or reference.
+    pub fn denominator(&self, view: View, band: usize, reference: usize) -> Option<f64> {
+        self.band(view, band)?.denominator(reference)
+    }
+
     fn band(&self, view: View, band: usize) -> Option<&FittedBand> {
         self.views.iter().find(|fitted| fitted.view == view)?.bands.get(band)
     }

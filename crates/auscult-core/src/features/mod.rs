@@ -71,8 +71,36 @@ pub trait FrontEnd: fmt::Debug + Send + Sync {
         None
     }
 
+    /// How large the network is that it runs; `None` if it runs none.
+    fn network(&self) -> Option<NetworkSize> {
+        None
+    }
+
     /// A worker with its own buffers; one a thread.
     fn extractor(&self) -> Box<dyn Extractor>;
+}
+
+/// How large a network is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct NetworkSize {
+    /// Numbers it has learnt, of all layers.
+    pub parameters: usize,
+    /// Multiplications, each with an addition, for one clip: linear layers, convolutions and attention, up to the
+    /// layer that is taken.
+    pub multiply_accumulates: u64,
+}
+
+impl NetworkSize {
+    /// Two networks together; either may not be there.
+    pub(crate) fn sum(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(Self {
+                parameters: one.parameters + other.parameters,
+                multiply_accumulates: one.multiply_accumulates + other.multiply_accumulates,
+            }),
+            (one, other) => one.or(other),
+        }
+    }
 }
 
 /// Computes feature maps; owns the buffers.

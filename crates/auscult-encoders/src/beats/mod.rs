@@ -215,6 +215,11 @@ impl Embedding for BeatsEmbedding {
         TokenOrder::by_time(map)
     }
 
+    fn multiplications(&self) -> usize {
+        let projection = self.projection.as_ref().map_or(0, Linear::weights);
+        self.patch.weights() + projection + self.position.multiplications()
+    }
+
     fn bytes(&self) -> usize {
         let projection = self.projection.as_ref().map_or(0, Linear::bytes);
         self.patch.bytes() + projection + self.position.bytes()

@@ -61,6 +61,11 @@ impl PositionConvolution {
         Ok(Self { groups, bias, kernel })
     }
 
+    /// Multiplications for one token.
+    pub(super) fn multiplications(&self) -> usize {
+        self.groups.iter().map(|group| group.inputs() * group.outputs()).sum()
+    }
+
     pub(super) fn bytes(&self) -> usize {
         self.groups.iter().map(PackedMatrix::bytes).sum()
     }

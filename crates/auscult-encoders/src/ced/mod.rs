@@ -132,6 +132,10 @@ impl Embedding for CedEmbedding {
         Some(&self.final_norm)
     }
 
+    fn multiplications(&self) -> usize {
+        self.patch.weights()
+    }
+
     fn bytes(&self) -> usize {
         self.patch.bytes()
     }

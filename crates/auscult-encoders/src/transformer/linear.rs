@@ -100,6 +100,15 @@ impl Linear {
         self.bias.len()
     }
 
+    /// Weights, without the bias: multiplications a row.
+    pub(crate) fn weights(&self) -> usize {
+        let inputs = match &self.matrix {
+            Matrix::Floats(matrix) => matrix.inputs(),
+            Matrix::Integers(matrix) => matrix.inputs(),
+        };
+        inputs * self.outputs()
+    }
+
     /// Bytes the weights take.
     pub(crate) fn bytes(&self) -> usize {
         let matrix = match &self.matrix {

@@ -63,13 +63,20 @@ pub struct CheckReport {
     pub remarks: Vec<String>,
     /// Files that are not there, are empty or cut off, or have a header that makes no sense.
     pub unusable: Vec<FileProblem>,
-    /// Whether counts are those known, as far as they are known, and every file can be used.
+    /// Whether every section of the data set is there and intact.
     pub complete: bool,
+    /// Whether what is there is: every file can be used, and counts are those known, as far as they are known.
+    pub intact: bool,
     /// A fingerprint of names, splits, labels and domains.
     pub fingerprint: String,
 }
 
 impl GroupCounts {
+    /// Counts the clips of a section.
+    pub fn of(kind: DatasetKind, group: &Group<'_>) -> Self {
+        counts(kind, group)
+    }
+
     /// What the counts agree with if there are no problems.
     pub fn agreement(&self) -> &'static str {
         match (self.known, self.known_test_total) {
@@ -90,6 +97,18 @@ impl GroupCounts {
 }
 
 impl CheckReport {
+    /// What to say of a part of a data set that is intact, but not all of it; `None` of anything else.
+    pub fn subset(&self) -> Option<String> {
+        let missing: usize = self.missing.values().map(Vec::len).sum();
+        (self.intact && missing > 0).then(|| {
+            let (here, dataset) = (self.sections.len(), &self.dataset);
+            format!(
+                "{here} of {} of {dataset} are here and intact; figures will be of these, not of the whole set",
+                plural(here + missing, "section")
+            )
+        })
+    }
+
     /// Looks at a data set: its names, and the headers of its files.
     pub fn of(dataset: &Dataset) -> Self {
         let mut sections: Vec<GroupCounts> =
@@ -107,10 +126,10 @@ impl CheckReport {
         let classes_as_known =
             known_classes.filter(|_| all_there).map(|known: usize| known == classes);
         let unusable = headers::unusable(&dataset.clips);
-        let complete = unusable.is_empty()
+        let intact = unusable.is_empty()
             && sections.iter().all(|section| section.problems.is_empty())
-            && missing.values().all(Vec::is_empty)
             && classes_as_known != Some(false);
+        let complete = intact && missing.values().all(Vec::is_empty);
         Self {
             dataset: dataset.kind.to_string(),
             missing,
@@ -121,6 +140,7 @@ impl CheckReport {
             remarks: dataset.remarks(),
             unusable,
             complete,
+            intact,
             fingerprint: dataset.fingerprint(),
             sections,
         }

@@ -9,6 +9,6 @@ mod scores;
 mod summary;
 
 pub use self::{
-    scores::{ClipDiagnostics, DiagnosticsSettings, diagnose},
+    scores::{ClipDiagnostics, Diagnosis, diagnose},
     summary::{BothViews, Regimes, Summary, summarise},
 };

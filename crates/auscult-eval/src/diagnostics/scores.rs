@@ -1,21 +1,13 @@
 //! The three scores of each clip and what lies between them.
 
-use std::ops::Range;
-
-use auscult_core::BandSettings;
+use auscult_core::{
+    BandSettings, BeamSettings, ClipVectors, Control, FittedBeam, Metric, Provenance, References,
+    View, distance::pairwise,
+};
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::Result;
-
-/// What is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct DiagnosticsSettings {
-    /// The bands.
-    pub bands: BandSettings,
-    /// Neighbours in local scales; 0 compares plain distances, as the theorem does.
-    pub neighbours: usize,
-}
 
 /// The scores of one test clip.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -38,152 +30,171 @@ pub struct ClipDiagnostics {
     pub nearest: usize,
 }
 
-/// Computes the scores of every test clip.
+/// Computes the scores of plain rows of one view against others; `neighbours` of local scales, 0 compares plain
+/// distances, as the theorem does.
 ///
 /// # Errors
 ///
-/// If the bands do not fit the axis.
+/// If there are no references, rows differ in length, or the bands do not fit the axis.
 pub fn diagnose(
     references: &[&[f32]],
     clips: &[&[f32]],
-    settings: DiagnosticsSettings,
+    bands: BandSettings,
+    neighbours: usize,
 ) -> Result<Vec<ClipDiagnostics>> {
-    let axis_len = references.first().map_or(0, |reference| reference.len());
-    let layout = settings.bands.layout(axis_len)?;
-    let whole = BandBank::new(references, 0..axis_len, settings.neighbours);
-    let bands: Vec<BandBank> = layout
-        .bands()
-        .iter()
-        .map(|band| BandBank::new(references, band.clone(), settings.neighbours))
-        .collect();
-    Ok(clips.par_iter().map(|clip| one_clip(clip, &whole, &bands)).collect())
-}
-
-fn one_clip(clip: &[f32], whole: &BandBank, bands: &[BandBank]) -> ClipDiagnostics {
-    let (query, norm) = whole.units.query(clip);
-    let (nearest, global) = whole.smallest(&query, norm);
-    let count = bands.len() as f64;
-    let (mut uniform, mut sub_band, mut coupled, mut plain, mut coupling) =
-        (0.0, 0.0, 0.0, 0.0, 0.0);
-    let energy = norm * whole.units.norms[nearest];
-    for band in bands {
-        let (query, band_norm) = band.units.query(clip);
-        sub_band += band.smallest(&query, band_norm).1;
-        uniform += band.score(&query, band_norm, nearest);
-        let cosine = 1.0 - 2.0 * band.units.distance(&query, band_norm, nearest);
-        let weight =
-            if energy > 0.0 { band_norm * band.units.norms[nearest] / energy } else { 0.0 };
-        coupling += weight;
-        coupled += weight * cosine;
-        plain += cosine / count;
+    let view = View::Mean;
+    let vectors = |row: &&[f32]| ClipVectors::from_views(vec![(view, row.to_vec())]);
+    let mut known = References::new(&[view], references.first().map_or(0, |row| row.len()));
+    for row in references {
+        known.push(&vectors(row)?, Provenance::of("reference"))?;
     }
-    let (uniform, sub_band) = (uniform / count, sub_band / count);
-    ClipDiagnostics {
-        global,
-        uniform,
-        sub_band,
-        penalty: uniform - sub_band,
-        deviation: 2.0 * (uniform - global),
-        deviation_by_formula: coupled - plain,
-        coupling,
-        nearest,
-    }
+    let clips: Vec<ClipVectors> =
+        clips.iter().map(vectors).collect::<std::result::Result<_, _>>()?;
+    let control = Control::default();
+    let diagnosis = Diagnosis::new(&known, &clips, view, neighbours, &control)?;
+    let found = match &diagnosis {
+        Some(diagnosis) => diagnosis.of_bands(bands, &control)?,
+        None => None,
+    };
+    // Nobody stops it: nothing is missing but references.
+    found.ok_or(crate::Error::Core(auscult_core::Error::NoReferences))
 }
 
-/// One band of all references, with local scales.
-struct BandBank {
-    units: Units,
-    /// One a reference; all 1 without local density normalisation.
-    scales: Vec<f64>,
+/// One view of a section, compared as a whole: what every band size starts from.
+///
+/// Nearest references are found by the detector itself, so that what is explained here is what is scored.
+#[derive(Debug)]
+pub struct Diagnosis<'a> {
+    clips: &'a [ClipVectors],
+    view: View,
+    neighbours: usize,
+    whole: FittedBeam,
+    /// The nearest reference of each clip on the whole axis, and its score.
+    nearest: Vec<(usize, f64)>,
 }
 
-impl BandBank {
-    fn new(references: &[&[f32]], band: Range<usize>, neighbours: usize) -> Self {
-        let units = Units::new(references, band);
-        let count = units.norms.len();
-        let scale = |index: usize| {
-            let row = units.row(index).to_vec();
-            let mut others: Vec<f64> = (0..count)
-                .filter(|&other| other != index)
-                .map(|other| units.distance(&row, units.norms[index], other))
-                .collect();
-            others.sort_by(f64::total_cmp);
-            let nearest = &others[..neighbours.min(others.len())];
-            if nearest.is_empty() { 1.0 } else { nearest.iter().sum::<f64>().max(SMALLEST_SCALE) }
+impl<'a> Diagnosis<'a> {
+    /// Compares the clips with the references on the whole axis of one view; `neighbours` of local scales, 0
+    /// compares plain distances, as the theorem does. `None` if it was stopped, or there is no such view.
+    ///
+    /// # Errors
+    ///
+    /// If the vectors are not of one front end.
+    pub fn new(
+        references: &References,
+        clips: &'a [ClipVectors],
+        view: View,
+        neighbours: usize,
+        control: &Control,
+    ) -> Result<Option<Self>> {
+        let Some(matrix) = references.matrix(view).filter(|matrix| !matrix.is_empty()) else {
+            return Ok(None);
         };
-        let scales = match neighbours {
-            0 => vec![1.0; count],
-            _ => (0..count).into_par_iter().map(scale).collect(),
+        let provenance = references.provenance().to_vec();
+        let matrices = vec![(view, matrix.to_vec())];
+        let alone = References::from_matrices(references.axis_len(), matrices, provenance)?;
+        let whole = fit(alone, view, BandSettings::Whole, neighbours)?;
+        let Some(scores) = scores(&whole, clips, view, control)? else { return Ok(None) };
+        let nearest = scores.iter().map(|bands| bands[0]).collect();
+        Ok(Some(Self { clips, view, neighbours, whole, nearest }))
+    }
+
+    /// The scores of every clip with these bands; `None` if it was stopped.
+    ///
+    /// # Errors
+    ///
+    /// If the bands do not fit the axis.
+    pub fn of_bands(
+        &self,
+        bands: BandSettings,
+        control: &Control,
+    ) -> Result<Option<Vec<ClipDiagnostics>>> {
+        if control.is_cancelled() {
+            return Ok(None);
+        }
+        let fitted = fit(self.whole.references().clone(), self.view, bands, self.neighbours)?;
+        let Some(scores) = scores(&fitted, self.clips, self.view, control)? else {
+            return Ok(None);
         };
-        Self { units, scales }
+        let clips = self.clips.par_iter().zip(&scores).zip(&self.nearest);
+        let found: Result<Vec<ClipDiagnostics>> = clips
+            .map(|((clip, bands), &(nearest, global))| {
+                self.one_clip(clip, &fitted, bands, nearest, global)
+            })
+            .collect();
+        found.map(Some)
     }
 
-    fn score(&self, query: &[f64], norm: f64, reference: usize) -> f64 {
-        self.units.distance(query, norm, reference) / self.scales[reference]
-    }
-
-    /// The first reference with the smallest score, and that score.
-    fn smallest(&self, query: &[f64], norm: f64) -> (usize, f64) {
-        let mut best = (0, f64::INFINITY);
-        for reference in 0..self.scales.len() {
-            let score = self.score(query, norm, reference);
-            if score < best.1 {
-                best = (reference, score);
-            }
+    fn one_clip(
+        &self,
+        clip: &ClipVectors,
+        fitted: &FittedBeam,
+        scores: &[(usize, f64)],
+        nearest: usize,
+        global: f64,
+    ) -> Result<ClipDiagnostics> {
+        let clip = clip.view(self.view).unwrap_or_default();
+        let reference = fitted.references().vector(self.view, nearest).unwrap_or_default();
+        let bands = fitted.beam().layout().bands();
+        let count = bands.len() as f64;
+        let energy = norm(clip) * norm(reference);
+        let (mut uniform, mut coupled, mut plain, mut coupling) = (0.0, 0.0, 0.0, 0.0);
+        for (at, band) in bands.iter().enumerate() {
+            let [clip, reference] = [clip, reference].map(|vector| &vector[band.clone()]);
+            let distance = pairwise(Metric::Cosine, clip, reference, band.len())?[0];
+            uniform += distance / fitted.denominator(self.view, at, nearest).unwrap_or(1.0);
+            let cosine = 1.0 - 2.0 * distance;
+            let weight = if energy > 0.0 { norm(clip) * norm(reference) / energy } else { 0.0 };
+            coupling += weight;
+            coupled += weight * cosine;
+            plain += cosine / count;
         }
-        best
+        let uniform = uniform / count;
+        let sub_band = scores.iter().map(|(_, score)| score).sum::<f64>() / count;
+        Ok(ClipDiagnostics {
+            global,
+            uniform,
+            sub_band,
+            penalty: uniform - sub_band,
+            deviation: 2.0 * (uniform - global),
+            deviation_by_formula: coupled - plain,
+            coupling,
+            nearest,
+        })
     }
 }
 
-/// As in the core: duplicates must not divide by zero.
-const SMALLEST_SCALE: f64 = 1e-12;
-
-/// One band of vectors, scaled to length 1, and their lengths.
-struct Units {
-    band: Range<usize>,
-    rows: Vec<f64>,
-    norms: Vec<f64>,
+fn fit(
+    references: References,
+    view: View,
+    bands: BandSettings,
+    neighbours: usize,
+) -> Result<FittedBeam> {
+    let axis_len = references.axis_len();
+    let settings = BeamSettings { neighbours, ..BeamSettings::new(bands, vec![view]) };
+    Ok(settings.check(axis_len)?.fit(references)?)
 }
 
-impl Units {
-    fn new(vectors: &[&[f32]], band: Range<usize>) -> Self {
-        let mut units = Self { band, rows: Vec::new(), norms: Vec::with_capacity(vectors.len()) };
-        for vector in vectors {
-            let (row, norm) = units.query(vector);
-            units.rows.extend(row);
-            units.norms.push(norm);
+/// Reference and score of each band, clip by clip; `None` if it was stopped.
+#[expect(clippy::type_complexity, reason = "a list of lists of pairs")]
+fn scores(
+    fitted: &FittedBeam,
+    clips: &[ClipVectors],
+    view: View,
+    control: &Control,
+) -> Result<Option<Vec<Vec<(usize, f64)>>>> {
+    let of_clip = |clip: &ClipVectors| {
+        if control.is_cancelled() {
+            return Ok(None);
         }
-        units
-    }
+        let score = fitted.score(clip)?;
+        let bands =
+            score.views.iter().filter(|found| found.view == view).flat_map(|found| &found.bands);
+        Ok(Some(bands.map(|band| (band.reference, band.value)).collect()))
+    };
+    clips.par_iter().map(of_clip).collect()
+}
 
-    /// The band of a vector with length 1 (a zero vector stays), and its length.
-    fn query(&self, vector: &[f32]) -> (Vec<f64>, f64) {
-        let values = vector[self.band.clone()].iter().map(|&value| f64::from(value));
-        let norm = values.clone().map(|value| value * value).sum::<f64>().sqrt();
-        let factor = if norm > 0.0 { 1.0 / norm } else { 0.0 };
-        (values.map(|value| value * factor).collect(), norm)
-    }
-
-    fn row(&self, index: usize) -> &[f64] {
-        let width = self.band.len();
-        &self.rows[index * width..(index + 1) * width]
-    }
-
-    /// (1 - cos) / 2 in the chord form; a zero vector is 0.5 from everything.
-    fn distance(&self, query: &[f64], norm: f64, index: usize) -> f64 {
-        if norm == 0.0 || self.norms[index] == 0.0 {
-            return 0.5;
-        }
-        let row = self.row(index);
-        let mut sums = [0.0; 4];
-        let (a, b) = (query.chunks_exact(4), row.chunks_exact(4));
-        let tail: f64 =
-            a.remainder().iter().zip(b.remainder()).map(|(a, b)| (a - b) * (a - b)).sum();
-        for (a, b) in a.zip(b) {
-            for lane in 0..4 {
-                sums[lane] += (a[lane] - b[lane]) * (a[lane] - b[lane]);
-            }
-        }
-        ((sums.iter().sum::<f64>() + tail) / 4.0).min(1.0)
-    }
+fn norm(vector: &[f32]) -> f64 {
+    vector.iter().map(|&value| f64::from(value) * f64::from(value)).sum::<f64>().sqrt()
 }

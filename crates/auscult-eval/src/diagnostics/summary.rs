@@ -268,7 +268,19 @@ mod tests {
     use auscult_core::BandSettings;
 
     use super::*;
-    use crate::diagnostics::{DiagnosticsSettings, diagnose};
+    use crate::diagnostics;
+
+    fn diagnose(
+        references: &[Vec<f32>],
+        clips: &[Vec<f32>],
+        width: usize,
+        neighbours: usize,
+    ) -> Vec<ClipDiagnostics> {
+        let references: Vec<&[f32]> = references.iter().map(Vec::as_slice).collect();
+        let clips: Vec<&[f32]> = clips.iter().map(Vec::as_slice).collect();
+        let bands = BandSettings::touching(width);
+        diagnostics::diagnose(&references, &clips, bands, neighbours).unwrap()
+    }
 
     #[test]
     fn one_band_over_the_whole_axis_improves_nothing_and_contradicts_nothing() {
@@ -276,9 +288,7 @@ mod tests {
             (0..12).map(|at| (seed * (at as f32 + 1.0)).sin() + 2.0).collect()
         };
         let rows: Vec<Vec<f32>> = (0..16).map(|at| row(0.1 + 0.37 * at as f32)).collect();
-        let rows: Vec<&[f32]> = rows.iter().map(Vec::as_slice).collect();
-        let settings = DiagnosticsSettings { bands: BandSettings::touching(12), neighbours: 0 };
-        let clips = diagnose(&rows[..8], &rows[8..], settings).unwrap();
+        let clips = diagnose(&rows[..8], &rows[8..], 12, 0);
         let mut labels = [Label::Normal; 8];
         labels[5..].fill(Label::Anomaly);
         let found = summarise(&clips, &labels, &[None; 8], 1, Regimes::One).unwrap();
@@ -295,12 +305,8 @@ mod tests {
         let rows = |from: f32| -> Vec<Vec<f32>> {
             (0..8).map(|at| vector(from + 0.37 * at as f32)).collect()
         };
-        let bands = BandSettings::touching(4);
-        let scores = |references: &[Vec<f32>], clips: &[Vec<f32>]| {
-            let references: Vec<&[f32]> = references.iter().map(Vec::as_slice).collect();
-            let clips: Vec<&[f32]> = clips.iter().map(Vec::as_slice).collect();
-            diagnose(&references, &clips, DiagnosticsSettings { bands, neighbours: 1 }).unwrap()
-        };
+        let scores =
+            |references: &[Vec<f32>], clips: &[Vec<f32>]| diagnose(references, clips, 4, 1);
         let labels: Vec<Label> =
             (0..8).map(|at| if at < 5 { Label::Normal } else { Label::Anomaly }).collect();
         let (mean_view, max_view) =

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{
     datasets::DatasetKind,
-    metrics::{Interval, Label, ScoreSet, Scored, Strata, percentiles},
+    metrics::{Interval, Label, ScoreSet, Scored, Strata, order_of_sections, percentiles},
 };
 
 /// The difference of two systems on one part of a data set.
@@ -162,13 +162,17 @@ fn draws(
     pairs: &[Pair],
     samples: usize,
 ) -> Vec<f64> {
-    let strata: Vec<Strata> = pairs.iter().map(|pair| Strata::of(pair.first.clips())).collect();
+    let strata = |pair: &Pair| Strata::of_pairs(pair.first.clips(), pair.second.clips());
+    let strata: Vec<Strata> = pairs.iter().map(strata).collect();
+    let order = order_of_sections(&pairs.iter().map(|pair| &pair.first).collect::<Vec<_>>());
     (0..samples)
         .into_par_iter()
         .filter_map(|sample| {
             let mut random = Random::of(2, &[sample as u64]);
-            let chosen: Vec<Vec<usize>> =
-                strata.iter().map(|strata| strata.draw(&mut random).collect()).collect();
+            let mut chosen = vec![Vec::new(); pairs.len()];
+            for &at in &order {
+                chosen[at] = strata[at].draw(&mut random).collect();
+            }
             let (first, second) = scores(dataset, machines, pairs, &chosen)?;
             Some(second - first)
         })

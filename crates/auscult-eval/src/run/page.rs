@@ -9,8 +9,10 @@ use auscult_page::{Document, Escaped, LineChart, Spacing};
 
 use super::{
     DiagnosticsRow, ResultRow, RunResults,
+    cited::{CitedCells, cited_rows},
+    data_tables,
     results::noise_ratio,
-    sweep_table::{SweepTable, legend, sweep_tables},
+    sweep_table::{legend, sweep_tables},
     tables::{DIAGNOSTICS_COLUMNS, cell, diagnostics_cells, facts, notes, part_name},
 };
 use crate::{
@@ -39,6 +41,9 @@ pub fn page(results: &RunResults) -> String {
     } else {
         table(&mut out, results);
         figures(&mut out, results);
+    }
+    for table in data_tables::tables(&results.counts, &results.windows) {
+        table.html(&mut out, "");
     }
     diagnostics_table(&mut out, &results.diagnostics);
     list(&mut out, "Not run, or run in part", &notes(results));
@@ -110,33 +115,15 @@ fn with_code(line: &str) -> String {
     out
 }
 
-/// Curves as rows, the values of the sweep as columns.
-fn sweep_table(out: &mut String, results: &RunResults) {
-    for SweepTable { title, heads, rows } in sweep_tables(results) {
-        let _ = write!(out, "<h2>{}</h2>\n<p>{}</p>\n", Escaped(&title), Escaped(&legend(results)));
-        out.push_str("<div class=\"table\" tabindex=\"0\"><table>\n<tr>");
-        for head in &heads {
-            let _ = write!(out, "<th>{}</th>", Escaped(head));
-        }
-        out.push_str("</tr>\n");
-        for row in rows {
-            out.push_str("<tr>");
-            for cell in row {
-                let _ = write!(out, "<td>{}</td>", Escaped(&cell));
-            }
-            out.push_str("</tr>\n");
-        }
-        out.push_str("</table></div>\n");
-    }
-}
-
 fn table(out: &mut String, results: &RunResults) {
     let parts = results.parts();
     if parts.is_empty() {
         return;
     }
     if results.protocol.sweep.is_some() {
-        sweep_table(out, results);
+        for table in sweep_tables(results) {
+            table.html(out, &legend(results));
+        }
         return;
     }
     let _ = writeln!(
@@ -152,21 +139,33 @@ fn table(out: &mut String, results: &RunResults) {
     for system in results.systems() {
         if system.group != group {
             group = &system.group;
-            let _ = writeln!(
-                out,
-                "<tr class=\"group\"><td colspan=\"{}\">{}</td></tr>",
-                parts.len() + 1,
-                Escaped(group)
-            );
+            group_row(out, group, parts.len());
         }
-        let _ = write!(out, "<tr><td>{}</td>", Escaped(&system.name));
-        for (dataset, set) in &parts {
-            let text = results.row(*dataset, set, &system.name).map_or_else(String::new, cell);
-            let _ = write!(out, "<td>{}</td>", Escaped(&text));
+        let cells = parts.iter().map(|(dataset, set)| {
+            results.row(*dataset, set, system.table_name()).map_or_else(String::new, cell)
+        });
+        named_row(out, system.table_name(), cells);
+    }
+    for CitedCells { group, name, cells } in cited_rows(results) {
+        if let Some(group) = group {
+            group_row(out, &group, parts.len());
         }
-        out.push_str("</tr>\n");
+        named_row(out, &name, cells);
     }
     out.push_str("</table></div>\n");
+}
+
+fn group_row(out: &mut String, group: &str, parts: usize) {
+    let (columns, group) = (parts + 1, Escaped(group));
+    let _ = writeln!(out, "<tr class=\"group\"><td colspan=\"{columns}\">{group}</td></tr>");
+}
+
+fn named_row(out: &mut String, name: &str, cells: impl IntoIterator<Item = String>) {
+    let _ = write!(out, "<tr><td>{}</td>", Escaped(name));
+    for cell in cells {
+        let _ = write!(out, "<td>{}</td>", Escaped(&cell));
+    }
+    out.push_str("</tr>\n");
 }
 
 fn charts(results: &RunResults) -> Vec<LineChart> {

@@ -166,7 +166,7 @@ fn read(folder: &Path) -> Result<Option<Found>> {
 }
 
 /// Texts of a protocol that change no number.
-const TEXTS: [&str; 3] = ["title", "paper", "about"];
+const TEXTS: [&str; 4] = ["title", "paper", "about", "cited"];
 
 fn protocol_differences(found: &Value, now: &Value) -> Vec<String> {
     let nothing = serde_json::Map::new();

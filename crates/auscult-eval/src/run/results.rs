@@ -1,18 +1,22 @@
 //! From sections to the rows of a table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use auscult::ClipRules;
 use auscult_core::{FrontEndIdentity, plural, random::Random};
 use rayon::prelude::*;
 use serde::Serialize;
 
-use super::{DiagnosticsResult, MissingFrontEnd, SectionResult, partial::partial};
+use super::{
+    CountsRow, DataTables, DiagnosticsResult, MissingFrontEnd, SectionResult, WindowsRow,
+    partial::partial,
+};
 use crate::{
     datasets::{DatasetKind, Year},
     diagnostics::{BothViews, Summary},
     metrics::{
-        Interval, OfficialScores, ScoreSet, SectionFigures, Strata, arithmetic_mean, percentiles,
+        Interval, OfficialScores, ScoreSet, SectionFigures, Strata, arithmetic_mean,
+        order_of_sections, percentiles,
     },
     problems::{FileProblem, grouped},
     protocol::{PaperDiagnostics, Protocol},
@@ -69,6 +73,9 @@ pub struct ResultRow {
     pub measure: &'static str,
     /// The headline score; `None` where labels are missing or the system could not run.
     pub score: Option<f64>,
+    /// The standard deviation over trials; the score is then their mean.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deviation: Option<f64>,
     /// Its 95 % interval, clips drawn within sections, labels and domains.
     pub interval: Option<Interval>,
     /// The mean AUC over sections.
@@ -134,6 +141,12 @@ pub struct RunResults {
     pub rows: Vec<ResultRow>,
     /// The diagnostics, by data set, part, front end, band size.
     pub diagnostics: Vec<DiagnosticsRow>,
+    /// The clips of each section beside the paper's, where the protocol has those.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub counts: Vec<CountsRow>,
+    /// The windows of each front end beside the paper's, likewise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<WindowsRow>,
     /// Files that could not be used, a line a reason; the sections name each of them.
     pub problems: Vec<String>,
     /// The files of the sections it was made of; others in the folder are of other runs.
@@ -158,7 +171,8 @@ impl RunResults {
             .iter()
             .flat_map(|((dataset, _, set), sections)| {
                 let systems = protocol.systems.iter().filter(|system| facts.can_run(&system.name));
-                systems.map(|system| row(*dataset, set, sections, system, samples))
+                let rows = systems.map(|system| row(*dataset, set, sections, system, samples));
+                with_means_of_trials(&rows.collect::<Vec<_>>(), &protocol)
             })
             .collect();
         let diagnostics = parts
@@ -172,7 +186,26 @@ impl RunResults {
         let problems = grouped(&problems);
         let section_files = sections.iter().map(SectionResult::file_name).collect();
         let clip_rules = ClipRules::protocol();
-        Self { protocol, facts, clip_rules, rows, diagnostics, problems, section_files }
+        let (counts, windows) = (Vec::new(), Vec::new());
+        Self {
+            protocol,
+            facts,
+            clip_rules,
+            rows,
+            diagnostics,
+            counts,
+            windows,
+            problems,
+            section_files,
+        }
+    }
+
+    /// Adds what the data and the windows are.
+    #[must_use]
+    pub fn with_data(mut self, tables: DataTables) -> Self {
+        (self.counts, self.windows) = (tables.counts, tables.windows);
+        self.facts.missing.extend(tables.missing);
+        self
     }
 
     /// Parts of data sets, in order.
@@ -183,9 +216,12 @@ impl RunResults {
         parts
     }
 
-    /// The systems that have rows.
+    /// The systems that have rows in the table; of trials the first, for all.
     pub fn systems(&self) -> impl Iterator<Item = &SystemSettings> {
-        self.protocol.systems.iter().filter(|system| self.facts.can_run(&system.name))
+        let mut shown = BTreeSet::new();
+        let systems = &self.protocol.systems;
+        let can_run = systems.iter().filter(|system| self.facts.can_run(&system.name));
+        can_run.filter(move |system| shown.insert(system.table_name()))
     }
 
     /// The row of a system on a part.
@@ -271,6 +307,7 @@ fn row(
         x: system.x,
         measure,
         score,
+        deviation: None,
         interval: score.and_then(|_| interval(dataset, &machines, &sets, samples)),
         auc: mean_auc(&figures),
         paper: system
@@ -283,6 +320,53 @@ fn row(
         official_scores,
         sections: figures,
         problem,
+    }
+}
+
+/// Rows of one part, with a row of means before the trials of a system. Trials keep theirs, without the paper's number,
+/// which is a mean as well.
+fn with_means_of_trials(rows: &[ResultRow], protocol: &Protocol) -> Vec<ResultRow> {
+    let trial_of = |row: &ResultRow| {
+        let system = protocol.systems.iter().find(|system| system.name == row.system);
+        system.map(|system| system.trial_of.clone()).unwrap_or_default()
+    };
+    let names: Vec<String> = rows.iter().map(trial_of).collect();
+    let mut all: Vec<ResultRow> = Vec::with_capacity(rows.len());
+    for (at, row) in rows.iter().enumerate() {
+        let name = &names[at];
+        if name.is_empty() {
+            all.push(row.clone());
+            continue;
+        }
+        if at == 0 || names[at - 1] != *name {
+            let trials = rows.iter().zip(&names).filter(|(_, other)| *other == name);
+            all.push(mean_of_trials(name, &trials.map(|(row, _)| row).collect::<Vec<_>>()));
+        }
+        all.push(ResultRow { paper: None, ..row.clone() });
+    }
+    all
+}
+
+fn mean_of_trials(name: &str, trials: &[&ResultRow]) -> ResultRow {
+    let first = trials[0];
+    let scores: Option<Vec<f64>> = trials.iter().map(|row| row.score).collect();
+    let mean = scores.as_ref().and_then(|scores| arithmetic_mean(scores.iter().copied()));
+    let deviation = scores.as_ref().zip(mean).filter(|(scores, _)| scores.len() > 1);
+    let deviation = deviation.map(|(scores, mean)| {
+        let squares: f64 = scores.iter().map(|score| (score - mean).powi(2)).sum();
+        (squares / (scores.len() - 1) as f64).sqrt()
+    });
+    let aucs: Option<Vec<f64>> = trials.iter().map(|row| row.auc).collect();
+    ResultRow {
+        system: name.to_owned(),
+        score: mean,
+        deviation,
+        interval: None,
+        auc: aucs.and_then(arithmetic_mean),
+        official_scores: OfficialScores::default(),
+        sections: Vec::new(),
+        problem: trials.iter().find_map(|row| row.problem.clone()),
+        ..first.clone()
     }
 }
 
@@ -338,6 +422,9 @@ fn interval(
     if samples == 0 {
         return None;
     }
+    let order = order_of_sections(&sets.iter().collect::<Vec<_>>());
+    let (machines, sets): (Vec<(&str, &str)>, Vec<&ScoreSet>) =
+        order.into_iter().map(|at| (machines[at], &sets[at])).unzip();
     let strata: Vec<Strata> = sets.iter().map(|set| Strata::of(set.clips())).collect();
     let values: Option<Vec<f64>> = (0..samples)
         .into_par_iter()
@@ -348,7 +435,7 @@ fn interval(
                 .zip(&strata)
                 .map(|(set, strata)| set.select(strata.draw(&mut random)))
                 .collect();
-            score_of(dataset, machines, &drawn.iter().collect::<Vec<_>>())
+            score_of(dataset, &machines, &drawn.iter().collect::<Vec<_>>())
         })
         .collect();
     percentiles(values?)

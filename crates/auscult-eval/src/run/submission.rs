@@ -6,11 +6,11 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::SectionResult;
+use super::{SectionResult, SystemResult};
 use crate::{
     Error, Result,
     datasets::{DatasetKind, Year},
-    metrics::Domain,
+    metrics::{DecisionFigures, Decisions, Domain},
 };
 
 /// Which threshold decides.
@@ -23,8 +23,59 @@ pub enum Threshold {
     Quantile,
 }
 
-/// Writes `anomaly_score_*.csv` and, since 2021, `decision_result_*.csv` of one system; returns the
-/// files. Nothing is written, and no folder made, if a section cannot be submitted.
+impl Threshold {
+    /// The limit of a system; `None` if it has no left-out scores.
+    fn of(self, system: &SystemResult) -> Option<f64> {
+        match self {
+            Self::Gamma => system.threshold_gamma,
+            Self::Quantile => system.threshold_quantile,
+        }
+    }
+}
+
+/// What was written, and what it decides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Submission {
+    /// The files.
+    pub files: Vec<PathBuf>,
+    /// The decisions of each section; none for 2020, which has no such files.
+    pub decisions: Vec<SectionDecisions>,
+}
+
+/// How many clips of a section are called anomalous.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SectionDecisions {
+    /// The machine and its section.
+    pub section: String,
+    /// The test clips.
+    pub clips: usize,
+    /// Those above the threshold.
+    pub anomalous: usize,
+    /// What the decisions are worth, where every label is known.
+    pub figures: Option<DecisionFigures>,
+}
+
+impl SectionDecisions {
+    fn of(section: &SectionResult, system: &SystemResult, limit: f64) -> Self {
+        let scores = section.scores_of(&system.system);
+        let is_labelled = section.clips.iter().all(|clip| clip.label.is_some());
+        Self {
+            section: section.name(),
+            clips: system.scores.len(),
+            anomalous: system.scores.iter().filter(|&&score| score > limit).count(),
+            figures: (is_labelled && !scores.clips().is_empty())
+                .then(|| Decisions::above(&scores, limit, None).figures()),
+        }
+    }
+
+    /// Whether all clips are called the same, which says nothing about any of them.
+    pub fn is_constant(&self) -> bool {
+        self.clips > 0 && (self.anomalous == 0 || self.anomalous == self.clips)
+    }
+}
+
+/// Writes `anomaly_score_*.csv` and, since 2021, `decision_result_*.csv` of one system. Nothing is
+/// written, and no folder made, if a section cannot be submitted.
 ///
 /// # Errors
 ///
@@ -35,13 +86,22 @@ pub fn write_submission(
     system: &str,
     threshold: Threshold,
     folder: &Path,
-) -> Result<Vec<PathBuf>> {
+) -> Result<Submission> {
     let mut files: Vec<(String, String)> = Vec::new();
+    let mut decisions = Vec::new();
     for section in sections {
         files.extend(files_of(section, system, threshold)?);
+        let found = section.systems.iter().find(|result| result.system == system);
+        let limit = found.and_then(|found| Some((found, threshold.of(found)?)));
+        if section.dataset != DatasetKind::Dcase(Year::Y2020) {
+            decisions
+                .extend(limit.map(|(found, limit)| SectionDecisions::of(section, found, limit)));
+        }
     }
     fs::create_dir_all(folder).map_err(Error::write(folder))?;
-    files.into_iter().map(|(name, text)| write(&folder.join(name), &text)).collect()
+    let files: Result<Vec<PathBuf>> =
+        files.into_iter().map(|(name, text)| write(&folder.join(name), &text)).collect();
+    Ok(Submission { files: files?, decisions })
 }
 
 /// Names and texts of the files of one section.
@@ -68,10 +128,7 @@ fn files_of(
     if let Some(problem) = &found.problem {
         return Err(wrong(format!("{system:?} has no scores: {problem}")));
     }
-    let limit = match threshold {
-        Threshold::Gamma => found.threshold_gamma,
-        Threshold::Quantile => found.threshold_quantile,
-    };
+    let limit = threshold.of(found);
     let mut files = Vec::new();
     for (name, wanted) in parts(year, section) {
         let rows: Vec<(&str, f64)> = section

@@ -3,6 +3,7 @@
 use super::{
     ResultRow, RunResults,
     tables::{part_name, percent},
+    text_table::TextTable,
 };
 use crate::datasets::DatasetKind;
 
@@ -38,15 +39,8 @@ pub(super) fn legend(results: &RunResults) -> String {
 }
 
 /// The curves of a sweep on one part as rows, with the values as columns; lines to compare with
-/// have one number.
-pub(super) struct SweepTable {
-    pub(super) title: String,
-    pub(super) heads: Vec<String>,
-    pub(super) rows: Vec<Vec<String>>,
-}
-
-/// One table a part; none if the protocol has no sweep.
-pub(super) fn sweep_tables(results: &RunResults) -> Vec<SweepTable> {
+/// have one number. One table a part; none if the protocol has no sweep.
+pub(super) fn sweep_tables(results: &RunResults) -> Vec<TextTable> {
     let Some(sweep) = &results.protocol.sweep else { return Vec::new() };
     let of_part = |(dataset, set): (DatasetKind, String)| {
         let part = results.rows.iter().filter(|row| row.dataset == dataset && row.set == set);
@@ -80,7 +74,7 @@ pub(super) fn sweep_tables(results: &RunResults) -> Vec<SweepTable> {
                 row.remove(1);
             }
         }
-        SweepTable { title: part_name(dataset, &set), heads, rows }
+        TextTable { title: part_name(dataset, &set), heads, rows }
     };
     results.parts().into_iter().map(of_part).collect()
 }

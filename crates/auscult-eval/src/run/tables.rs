@@ -4,8 +4,10 @@ use std::{collections::BTreeMap, fmt::Write};
 
 use super::{
     DiagnosticsRow, MissingFrontEnd, ResultRow, RunResults,
+    cited::{CitedCells, cited_rows},
+    data_tables,
     front_ends::describe_encoders,
-    sweep_table::{SweepTable, legend, sweep_tables},
+    sweep_table::{legend, sweep_tables},
 };
 use crate::datasets::DatasetKind;
 
@@ -21,13 +23,11 @@ pub fn markdown(results: &RunResults) -> String {
         line(&mut text, format_args!("- {fact}"));
     }
     let parts = results.parts();
-    for SweepTable { title, heads, rows } in sweep_tables(results) {
-        line(&mut text, format_args!("\n## {title}\n\n{}\n", legend(results)));
-        line(&mut text, format_args!("| {} |", heads.join(" | ")));
-        line(&mut text, format_args!("|{}", "---|".repeat(heads.len())));
-        for row in rows {
-            line(&mut text, format_args!("| {} |", row.join(" | ")));
-        }
+    for table in sweep_tables(results) {
+        table.markdown(&mut text, &legend(results));
+    }
+    for table in data_tables::tables(&results.counts, &results.windows) {
+        table.markdown(&mut text, "");
     }
     if !results.rows.is_empty() && protocol.sweep.is_none() {
         line(&mut text, format_args!("\n{}\n", legend(results)));
@@ -44,10 +44,16 @@ pub fn markdown(results: &RunResults) -> String {
             let cells: Vec<String> = parts
                 .iter()
                 .map(|(dataset, set)| {
-                    results.row(*dataset, set, &system.name).map_or_else(String::new, cell)
+                    results.row(*dataset, set, system.table_name()).map_or_else(String::new, cell)
                 })
                 .collect();
-            line(&mut text, format_args!("| {} | {} |", system.name, cells.join(" | ")));
+            line(&mut text, format_args!("| {} | {} |", system.table_name(), cells.join(" | ")));
+        }
+        for CitedCells { group, name, cells } in cited_rows(results) {
+            if let Some(group) = group {
+                line(&mut text, format_args!("| **{group}** |{}", " |".repeat(parts.len())));
+            }
+            line(&mut text, format_args!("| {name} | {} |", cells.join(" | ")));
         }
     }
     let notes = notes(results);
@@ -137,6 +143,9 @@ fn not_run(missing: &MissingFrontEnd) -> String {
 pub(super) fn cell(row: &ResultRow) -> String {
     let Some(score) = row.score else { return "-".to_owned() };
     let mut text = percent(score);
+    if let Some(deviation) = row.deviation {
+        let _ = write!(text, " ± {}", percent(deviation));
+    }
     if let Some(interval) = row.interval {
         let _ = write!(text, " [{}, {}]", percent(interval.low), percent(interval.high));
     }
@@ -325,22 +334,46 @@ pub fn latex(results: &RunResults) -> String {
         let cells: Vec<String> = parts
             .iter()
             .map(|(dataset, set)| {
-                let row = results.row(*dataset, set, &system.name);
-                let score = row.and_then(|row| row.score).map_or_else(|| "--".to_owned(), percent);
+                let row = results.row(*dataset, set, system.table_name());
+                let mut score =
+                    row.and_then(|row| row.score).map_or_else(|| "--".to_owned(), percent);
+                if let Some(deviation) = row.and_then(|row| row.deviation) {
+                    let _ = write!(score, " $\\pm$ {}", percent(deviation));
+                }
                 match row.and_then(|row| row.paper) {
                     Some(paper) => format!("{score} ({})", percent(paper)),
                     None => score,
                 }
             })
             .collect();
-        line(&mut text, format_args!("{} & {} \\\\", escape(&system.name), cells.join(" & ")));
+        line(
+            &mut text,
+            format_args!("{} & {} \\\\", escape(system.table_name()), cells.join(" & ")),
+        );
+    }
+    for CitedCells { group, name, cells } in cited_rows(results) {
+        if let Some(group) = group {
+            let columns = parts.len() + 1;
+            line(
+                &mut text,
+                format_args!(
+                    "\\multicolumn{{{columns}}}{{l}}{{\\textit{{{}}}}} \\\\",
+                    escape(&group)
+                ),
+            );
+        }
+        let cells: Vec<String> = cells.iter().map(|cell| escape(cell)).collect();
+        line(&mut text, format_args!("{} & {} \\\\", escape(&name), cells.join(" & ")));
     }
     line(&mut text, format_args!("\\bottomrule\n\\end{{tabular}}"));
+    for table in data_tables::tables(&results.counts, &results.windows) {
+        table.latex(&mut text);
+    }
     text
 }
 
 /// The text with LaTeX's own signs escaped.
-fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut out = String::new();
     for letter in text.chars() {
         match letter {

@@ -21,7 +21,7 @@ use super::{
 use crate::{
     Result,
     datasets::{Archives, ClipFile, Dataset, DatasetClip, Group, Judging},
-    diagnostics::{BothViews, ClipDiagnostics, DiagnosticsSettings, Regimes, diagnose, summarise},
+    diagnostics::{BothViews, Diagnosis, Regimes, summarise},
     features::Features,
     metrics::{Domain, Label},
     problems::FileProblem,
@@ -36,8 +36,6 @@ pub struct RunSettings<'a> {
     pub clip: ClipSettings,
     /// Which channel is taken.
     pub channel: ChannelRule,
-    /// The feature cache, if there is to be one.
-    pub cache: Option<&'a Path>,
     /// The run's folder: finished sections are kept in it and not computed again.
     pub out: Option<&'a Path>,
     /// Makes front ends.
@@ -138,9 +136,7 @@ fn make_front_ends(
     let length = settings.clip.check()?;
     let make = |(called, name): (String, FrontEndName)| {
         let features = match (settings.front_ends)(&name, length) {
-            Ok(front_end) => {
-                Ok(Features::new(front_end, settings.clip, settings.channel, settings.cache)?)
-            }
+            Ok(front_end) => Ok(Features::new(front_end, settings.clip, settings.channel)?),
             Err(reason) => Err(reason),
         };
         Ok((called, features))
@@ -149,7 +145,7 @@ fn make_front_ends(
 }
 
 /// Changes when sections hold something else, so that those of an older program are made anew.
-const SECTION_FORM: u32 = 5;
+const SECTION_FORM: u32 = 6;
 
 struct Work<'a> {
     systems: Vec<SystemSettings>,
@@ -258,7 +254,7 @@ impl Work<'_> {
             result.systems.push(system_result(&system.name, found));
         }
         for request in self.diagnostics {
-            add_diagnostics(request, &vectors, &mut result);
+            add_diagnostics(request, &vectors, &mut result, self.settings.control)?;
         }
         Some(result)
     }
@@ -349,21 +345,33 @@ impl Work<'_> {
     }
 }
 
+/// `None` if it was stopped.
 fn add_diagnostics(
     request: &DiagnosticsRequest,
     vectors: &BTreeMap<&str, Vectors>,
     result: &mut SectionResult,
-) {
+    control: &Control,
+) -> Option<()> {
     let called = FrontEndName::of_diagnostics(request).to_string();
     let labels: Option<Vec<Label>> = result.clips.iter().map(|clip| clip.label).collect();
-    let (Some(labels), Some(vectors)) = (labels, vectors.get(called.as_str())) else { return };
+    let (Some(labels), Some(vectors)) = (labels, vectors.get(called.as_str())) else {
+        return Some(());
+    };
     let domains: Vec<Option<Domain>> = result.clips.iter().map(|clip| clip.domain).collect();
-    for &width in &request.band_widths {
-        for &neighbours in &request.neighbours {
+    for &neighbours in &request.neighbours {
+        let of_view =
+            |view| Diagnosis::new(&vectors.train, &vectors.test, view, neighbours, control);
+        // What does not fit has no row; what was stopped has none yet.
+        let [mean, max] = [View::Mean, View::Max].map(|view| of_view(view).ok().flatten());
+        for &width in &request.band_widths {
+            if control.is_cancelled() {
+                return None;
+            }
             let bands = BandSettings::touching(width);
-            let settings = DiagnosticsSettings { bands, neighbours };
-            let of_view = |view| diagnose_view(vectors, view, settings);
-            let Some(found) = of_view(View::Mean) else { continue };
+            let scores = |diagnosis: &Option<Diagnosis<'_>>| {
+                diagnosis.as_ref()?.of_bands(bands, control).ok().flatten()
+            };
+            let Some(found) = scores(&mean) else { continue };
             let count = bands.layout(vectors.train.axis_len()).map_or(0, |l| l.bands().len());
             let summary = |regimes| summarise(&found, &labels, &domains, count, regimes);
             if let Some(one_regime) = summary(Regimes::One) {
@@ -373,24 +381,13 @@ fn add_diagnostics(
                     neighbours,
                     one_regime,
                     by_regime: summary(Regimes::CouplingAndDomain),
-                    both_views: of_view(View::Max)
+                    both_views: scores(&max)
                         .and_then(|other| BothViews::of(&found, &other, &labels)),
                 });
             }
         }
     }
-}
-
-/// The scores of one view; `None` if the front end has no such view or the bands do not fit it.
-fn diagnose_view(
-    vectors: &Vectors,
-    view: View,
-    settings: DiagnosticsSettings,
-) -> Option<Vec<ClipDiagnostics>> {
-    let matrix = vectors.train.matrix(view).filter(|matrix| !matrix.is_empty())?;
-    let references: Vec<&[f32]> = matrix.chunks_exact(vectors.train.axis_len()).collect();
-    let clips: Vec<&[f32]> = vectors.test.iter().filter_map(|clip| clip.view(view)).collect();
-    diagnose(&references, &clips, settings).ok()
+    (!control.is_cancelled()).then_some(())
 }
 
 fn fuse_members(

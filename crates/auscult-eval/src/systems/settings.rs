@@ -150,6 +150,9 @@ pub struct SystemSettings {
     /// Every setting of the nearest-neighbour back end at once, in place of the ones above.
     #[serde(skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub detector: Option<BeamSettings>,
+    /// The system it is a trial of; empty of any other.
+    #[serde(skip_deserializing, skip_serializing_if = "String::is_empty")]
+    pub trial_of: String,
     /// The curve of a figure it is a point of.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub series: String,
@@ -184,6 +187,7 @@ impl Default for SystemSettings {
             members: Vec::new(),
             paper: BTreeMap::new(),
             detector: None,
+            trial_of: String::new(),
             series: String::new(),
             x: None,
         }
@@ -261,6 +265,11 @@ impl SystemSettings {
     /// How the scores of views, or of a fusion's members, become one.
     pub fn fusion(&self) -> Combine {
         self.compare.fuse.unwrap_or(Combine::Mean)
+    }
+
+    /// What tables call it: trials stand in one row.
+    pub fn table_name(&self) -> &str {
+        if self.trial_of.is_empty() { &self.name } else { &self.trial_of }
     }
 
     /// Whether a sweep leaves it as it is: the line the others are compared with.

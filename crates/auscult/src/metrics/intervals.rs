@@ -1,5 +1,7 @@
 //! How sure a figure is: bootstrap and jackknife.
 
+use std::cmp::Ordering;
+
 use auscult_core::random::Random;
 use rayon::prelude::*;
 use serde::Serialize;
@@ -155,20 +157,35 @@ pub fn percentiles(mut values: Vec<f64>) -> Option<Interval> {
 }
 
 /// Indices of clips by label and domain: a draw keeps the number of each.
+///
+/// Within a stratum they stand by score, so that a draw depends on the scores and not on names or order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Strata(Vec<Vec<usize>>);
 
 impl Strata {
     /// The strata of some clips.
     pub fn of(clips: &[Scored]) -> Self {
+        Self::by(clips, |index| [clips[index].score, 0.0])
+    }
+
+    /// The strata of clips that two systems have scored, in the same order.
+    pub fn of_pairs(first: &[Scored], second: &[Scored]) -> Self {
+        Self::by(first, |index| {
+            [first[index].score, second.get(index).map_or(0.0, |clip| clip.score)]
+        })
+    }
+
+    fn by(clips: &[Scored], scores: impl Fn(usize) -> [f64; 2]) -> Self {
         let domains = [None, Some(Domain::Source), Some(Domain::Target)];
         let kinds = [Label::Normal, Label::Anomaly]
             .into_iter()
             .flat_map(|label| domains.map(|domain| (label, domain)));
         let members = |(label, domain)| {
-            (0..clips.len())
-                .filter(|&index| (clips[index].label, clips[index].domain) == (label, domain))
-                .collect::<Vec<_>>()
+            let is_member =
+                |&index: &usize| (clips[index].label, clips[index].domain) == (label, domain);
+            let mut members: Vec<usize> = (0..clips.len()).filter(is_member).collect();
+            members.sort_by(|&one, &other| ascending(&scores(one), &scores(other)));
+            members
         };
         Self(kinds.map(members).filter(|stratum| !stratum.is_empty()).collect())
     }
@@ -180,9 +197,50 @@ impl Strata {
     }
 }
 
+fn ascending(one: &[f64], other: &[f64]) -> Ordering {
+    let pairs = one.iter().zip(other);
+    let first = pairs.map(|(one, other)| one.total_cmp(other)).find(|order| order.is_ne());
+    first.unwrap_or_else(|| one.len().cmp(&other.len()))
+}
+
+/// Sections in the order of their scores, which is the order to draw their clips in: neither names nor the
+/// order of folders then change an interval.
+pub fn order_of_sections(sections: &[&ScoreSet]) -> Vec<usize> {
+    let sorted = |set: &&ScoreSet| -> Vec<f64> {
+        let mut scores: Vec<f64> = set.clips().iter().map(|clip| clip.score).collect();
+        scores.sort_by(f64::total_cmp);
+        scores
+    };
+    let scores: Vec<Vec<f64>> = sections.iter().map(sorted).collect();
+    let mut order: Vec<usize> = (0..sections.len()).collect();
+    order.sort_by(|&one, &other| ascending(&scores[one], &scores[other]));
+    order
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn neither_the_order_of_clips_nor_that_of_sections_changes_a_draw() {
+        let mut random = Random::of(3, &[1]);
+        let clips: Vec<Scored> = set().clips().to_vec();
+        let mut turned = clips.clone();
+        turned.reverse();
+        turned.rotate_left(random.below(60));
+        let auc_of = |set: &ScoreSet| set.figures().auc;
+        let bootstrap = |clips: Vec<Scored>| {
+            let scores = ScoreSet::new(clips).unwrap();
+            Intervals::of(&scores, auc_of, IntervalSettings::default()).bootstrap
+        };
+        assert_eq!(bootstrap(clips.clone()), bootstrap(turned));
+        let [one, other] =
+            [&clips[..40], &clips[40..]].map(|part| ScoreSet::new(part.to_vec()).unwrap());
+        let of = |sets: [&ScoreSet; 2]| -> Vec<ScoreSet> {
+            order_of_sections(&sets).into_iter().map(|at| sets[at].clone()).collect()
+        };
+        assert_eq!(of([&one, &other]), of([&other, &one]));
+    }
 
     fn set() -> ScoreSet {
         let mut random = Random::of(7, &[0]);

@@ -21,7 +21,7 @@ pub use self::{
     figures::{AsdkitNames, Figures},
     intervals::{
         Interval, IntervalSettings, Intervals, Strata, jackknife_error, jackknife_interval,
-        official_jackknife_half_width, percentiles, students_t,
+        official_jackknife_half_width, order_of_sections, percentiles, students_t,
     },
     means::{arithmetic_mean, harmonic_mean},
     official::{OfficialScores, SectionFigures},

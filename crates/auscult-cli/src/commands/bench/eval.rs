@@ -28,6 +28,7 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context) -> anyhow::Resul
         auscult::files::check_target(path)?;
         auscult::check_result_target(path, &arguments.data.data)?;
     }
+    let context = &context.keeping(&arguments.data.keeping)?;
     options::refuse_unused(arguments, context)?;
     let (data, judging) = (&arguments.data, options::judging(arguments));
     let open = || opening::open(arguments.dataset, &data.data, data, &[], judging, context);
@@ -50,13 +51,11 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context) -> anyhow::Resul
     for note in &notes {
         context.printer.note(note);
     }
-    let cache = opening::cache(&arguments.data);
     let control = context.control();
     let maker = |_: &FrontEndName, _| Ok(Arc::clone(&front_end));
     let settings = RunSettings {
         clip: arguments.front_end.clip(),
         channel: arguments.front_end.channel(),
-        cache: cache.as_deref(),
         out: None,
         front_ends: &maker,
         control: &control,
@@ -116,6 +115,10 @@ fn gather(
         systems: vec![system.clone()],
         sweep: None,
         diagnostics: Vec::new(),
+        fine_tuning: None,
+        cited: Vec::new(),
+        counts: Vec::new(),
+        windows: Vec::new(),
     };
     RunResults::new(protocol, RunFacts::default(), sections, SAMPLES)
 }

@@ -1,7 +1,10 @@
 //! `auscult bench`: data sets in, figures, tables and files out.
 
 mod compare;
+mod cost;
 mod eval;
+mod fine_tuned;
+mod list;
 mod opening;
 mod run;
 mod submit;
@@ -11,6 +14,8 @@ use crate::{Outcome, args::BenchCommand, context::Context};
 pub(crate) fn run(command: &BenchCommand, context: &Context) -> anyhow::Result<Outcome> {
     match command {
         BenchCommand::Eval(arguments) => eval::run(arguments, context),
+        BenchCommand::List(arguments) => list::run(arguments, context),
+        BenchCommand::Cost(arguments) => cost::run(arguments, context),
         BenchCommand::Run(arguments) => run::run(arguments, context),
         BenchCommand::Compare(arguments) => compare::run(arguments, context),
         BenchCommand::Submit(arguments) => submit::run(arguments, context),

@@ -1,15 +1,18 @@
-//! What the subcommands share: opening data, the cache, progress.
+//! What the subcommands share: opening data, progress.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, sync::Arc};
 
-use crate::{
-    args::{DataArguments, RunArguments},
-    context::Context,
-};
+use auscult::{ClipLength, FrontEnd, FrontEndSpec, FrontEnds, encoders::EncoderRequest};
 use auscult_eval::{
     datasets::{Dataset, DatasetKind, Judging, Truth},
     protocol::Protocol,
-    run::RunFacts,
+    run::{FrontEndName, RunFacts},
+};
+
+use crate::{
+    advice::describe,
+    args::{DataArguments, RunArguments},
+    context::Context,
 };
 
 /// Opens a data set and keeps what was asked for; says what was odd.
@@ -44,14 +47,6 @@ pub(super) fn untested(dataset: &Dataset) -> Option<String> {
         let (kind, names) = (dataset.kind, names.join(", "));
         format!("{kind}: no test clips, and so no figures: {names}; auscult data check says what is there")
     })
-}
-
-/// Where vectors are kept; `None` if nowhere.
-pub(super) fn cache(arguments: &DataArguments) -> Option<PathBuf> {
-    if arguments.no_cache {
-        return None;
-    }
-    arguments.cache.clone().or_else(|| auscult::files::cache_folder("features"))
 }
 
 /// Names in quotes: those of systems may have commas in them.
@@ -97,4 +92,18 @@ fn not_run(kind: DatasetKind, protocol: &Protocol) -> String {
         "{kind}: skipped, data set not found; auscult data download {kind} -o DATA/{kind}, then auscult bench run {} --data DATA --out RUN",
         protocol.name
     )
+}
+
+/// A front end by name: built in, or an encoder on this machine.
+pub(super) fn front_end(
+    named: &FrontEndName,
+    length: ClipLength,
+    front_ends: &FrontEnds,
+) -> Result<Arc<dyn FrontEnd>, String> {
+    let spec = FrontEndSpec {
+        name: named.name.clone(),
+        convention: named.convention.clone(),
+        encoder: EncoderRequest { precision: named.precision, ..EncoderRequest::default() },
+    };
+    front_ends.named(&spec, length).map_err(|error| describe(&error.into()))
 }

@@ -1,22 +1,16 @@
 //! `auscult bench run`: a protocol on data sets.
 
-use std::sync::Arc;
-
-use auscult::{
-    ClipLength, ClipSettings, FrontEnd, FrontEndSpec, FrontEnds, encoders::EncoderRequest,
-};
 use auscult_eval::{
     protocol::Protocol,
     run::{
-        FrontEndName, RunFacts, RunPlan, RunResults, RunSettings, evaluate, identities, markdown,
-        remove_results, remove_stale_sections, too_many_neighbours,
+        DataTables, FrontEndName, RunFacts, RunPlan, RunResults, RunSettings, evaluate, identities,
+        markdown, remove_results, remove_stale_sections, too_many_neighbours,
     },
 };
 
-use super::opening;
+use super::{fine_tuned::Trained, opening};
 use crate::{
     Outcome,
-    advice::describe,
     args::RunArguments,
     context::Context,
     output::{run_facts, write_results, write_scores},
@@ -24,19 +18,24 @@ use crate::{
 };
 
 pub(super) fn run(arguments: &RunArguments, context: &Context) -> anyhow::Result<Outcome> {
+    let context = &context.keeping(&arguments.data.keeping)?;
     let mut protocol = Protocol::find(&arguments.protocol)?;
     if let Some(seconds) = arguments.clip_seconds.filter(|&it| it != protocol.clip_seconds) {
         protocol.clip_seconds = seconds;
         protocol.forget_paper();
     }
-    let clip = ClipSettings { sample_rate: protocol.sample_rate, seconds: protocol.clip_seconds };
+    let clip = protocol.clip();
     let channel = protocol.channel.parse()?;
     let mut facts = run_facts(&context.command);
     for note in protocol.choose_members(clip.check()?) {
         context.printer.note(&note);
         facts.remarks.push(note);
     }
-    let datasets = opening::open_all(arguments, &protocol, &mut facts, context)?;
+    let datasets = if protocol.needs_data() {
+        opening::open_all(arguments, &protocol, &mut facts, context)?
+    } else {
+        Vec::new()
+    };
     for dataset in &datasets {
         facts.data.insert(dataset.kind.to_string(), dataset.fingerprint());
         facts.remarks.extend(dataset.remarks());
@@ -49,39 +48,42 @@ pub(super) fn run(arguments: &RunArguments, context: &Context) -> anyhow::Result
             facts.not_run.push(problem);
         }
     }
-    let named = FrontEndName::all(&protocol.systems, &protocol.diagnostics);
+    let named = protocol.heard_front_ends();
     let names: Vec<&str> = named.values().map(|front_end| front_end.name.as_str()).collect();
     let what = format!("{}, all that the protocol has,", names.join(", "));
     context.front_ends.refuse_unused_file(&what, &names.join("+"))?;
-    let maker = |name: &FrontEndName, length| front_end(name, length, &context.front_ends);
+    let maker = |name: &FrontEndName, length| opening::front_end(name, length, &context.front_ends);
+    let tables = DataTables::of(&protocol, &datasets, clip.check()?, &maker)?;
     facts.front_ends = identities(&named, clip.check()?, &maker);
     claim(arguments, &protocol, &facts)?;
-    let cache = opening::cache(&arguments.data);
     let control = context.control();
-    let settings = RunSettings {
-        clip,
-        channel,
-        cache: cache.as_deref(),
-        out: Some(&arguments.out),
-        front_ends: &maker,
-        control: &control,
-    };
     let mut sections = Vec::new();
-    for dataset in &datasets {
+    // Tables of the data alone hear nothing.
+    let hears = !named.is_empty();
+    for dataset in datasets.iter().filter(|_| hears) {
+        let Some(trained) = Trained::of(&protocol, dataset, arguments, context)? else {
+            return Err(stopped(arguments, context));
+        };
+        let maker = |name: &FrontEndName, length| trained.front_end(name, length);
+        let own = identities(&named, clip.check()?, &maker).into_iter();
+        facts.front_ends.extend(own.map(|(name, identity)| (trained.called(&name), identity)));
+        let settings = RunSettings {
+            clip,
+            channel,
+            out: Some(&arguments.out),
+            front_ends: &maker,
+            control: &control,
+        };
         let Some(found) = evaluate(dataset, &protocol.systems, &protocol.diagnostics, &settings)?
         else {
-            context.printer.end_bar();
-            anyhow::bail!(
-                "stopped; finished sections are kept in {} and the same command goes on from there",
-                arguments.out.display()
-            );
+            return Err(stopped(arguments, context));
         };
         write_scores(&arguments.out, dataset.kind, &found.sections)?;
         sections.extend(found.sections);
         facts.missing = found.missing;
     }
     context.printer.end_bar();
-    let results = RunResults::new(protocol, facts, &sections, arguments.samples);
+    let results = RunResults::new(protocol, facts, &sections, arguments.samples).with_data(tables);
     write_results(&arguments.out, &results)?;
     remove_stale_sections(&arguments.out, &results.section_files)?;
     context.printer.text(&markdown(&results))?;
@@ -106,6 +108,14 @@ pub(super) fn run(arguments: &RunArguments, context: &Context) -> anyhow::Result
     Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
 }
 
+fn stopped(arguments: &RunArguments, context: &Context) -> anyhow::Error {
+    context.printer.end_bar();
+    anyhow::anyhow!(
+        "stopped; finished sections are kept in {} and the same command goes on from there",
+        arguments.out.display()
+    )
+}
+
 /// Makes the folder this run's, unless it is another's.
 fn claim(arguments: &RunArguments, protocol: &Protocol, facts: &RunFacts) -> anyhow::Result<()> {
     let plan = RunPlan {
@@ -127,18 +137,4 @@ fn claim(arguments: &RunArguments, protocol: &Protocol, facts: &RunFacts) -> any
         );
     }
     Ok(plan.claim(out)?)
-}
-
-/// A front end by name: built in, or an encoder on this machine.
-fn front_end(
-    named: &FrontEndName,
-    length: ClipLength,
-    front_ends: &FrontEnds,
-) -> Result<Arc<dyn FrontEnd>, String> {
-    let spec = FrontEndSpec {
-        name: named.name.clone(),
-        convention: named.convention.clone(),
-        encoder: EncoderRequest { precision: named.precision, ..EncoderRequest::default() },
-    };
-    front_ends.named(&spec, length).map_err(|error| describe(&error.into()))
 }

@@ -13,6 +13,7 @@ use crate::{
     args::{SubmitArguments, ThresholdName},
     context::Context,
     printer::count,
+    tables::submission,
 };
 
 pub(super) fn run(arguments: &SubmitArguments, context: &Context) -> anyhow::Result<Outcome> {
@@ -33,16 +34,20 @@ pub(super) fn run(arguments: &SubmitArguments, context: &Context) -> anyhow::Res
             opening::quoted(&names)
         ),
     };
-    let threshold = match arguments.threshold {
-        ThresholdName::Gamma => Threshold::Gamma,
-        ThresholdName::Quantile => Threshold::Quantile,
+    let (threshold, other) = match arguments.threshold {
+        ThresholdName::Gamma => (Threshold::Gamma, "quantile"),
+        ThresholdName::Quantile => (Threshold::Quantile, "gamma"),
     };
     let written = write_submission(&sections, system, threshold, &arguments.out)?;
     context.printer.line(format!(
         "{} in {}",
-        count(written.len(), "file"),
+        count(written.files.len(), "file"),
         arguments.out.display()
     ))?;
+    context.printer.text(&submission::describe(&written))?;
+    if let Some(warning) = submission::warning(&written, other) {
+        context.printer.note(warning);
+    }
     let unusable: Vec<FileProblem> =
         sections.iter().flat_map(|section| &section.problems).cloned().collect();
     for line in grouped(&unusable) {

@@ -7,9 +7,9 @@ use auscult_finetune::{
 };
 use serde_json::json;
 
-use super::clips::Labelled;
 use crate::{
     Outcome, args::TrainArguments, context::Context, options::training as options, printer::count,
+    training::Labelled,
 };
 
 pub(in crate::commands) fn run(

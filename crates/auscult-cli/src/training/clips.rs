@@ -1,4 +1,4 @@
-//! The clips of a training run: chosen by options, read when they are drawn.
+//! The clips of a training run: those of a data set that are learned from, read when they are drawn.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -8,7 +8,10 @@ use std::{
 };
 
 use auscult::{ClipRules, ClipSettings, Reading};
-use auscult_eval::datasets::{Archives, Dataset, DatasetClip, Split, empty_folders};
+use auscult_eval::{
+    datasets::{Archives, Dataset, DatasetClip, Split, empty_folders},
+    fine_tuning::LabelsOf,
+};
 use auscult_finetune::{ClipOrigin, LabelledClips};
 use clap::ValueEnum;
 
@@ -18,7 +21,7 @@ use crate::{
 };
 
 /// Normal training clips of a data set.
-pub(super) struct Labelled {
+pub(crate) struct Labelled {
     clips: Vec<DatasetClip>,
     labels: Vec<String>,
     archives: Archives,
@@ -27,20 +30,30 @@ pub(super) struct Labelled {
 }
 
 impl Labelled {
-    pub(super) fn open(arguments: &TrainArguments, context: &Context) -> anyhow::Result<Self> {
+    /// Those that the options of a training choose.
+    pub(crate) fn open(arguments: &TrainArguments, context: &Context) -> anyhow::Result<Self> {
         let mut dataset = Dataset::open(arguments.dataset, &arguments.data, None)?;
         dataset.keep(&arguments.machine, &arguments.split)?;
         for remark in dataset.remarks() {
             context.printer.note(remark);
         }
         refuse_empty_classes(&dataset, arguments)?;
-        let clips: Vec<DatasetClip> =
-            dataset.clips.into_iter().filter(|clip| clip.split == Split::Train).collect();
-        let labels = clips.iter().map(|clip| label(clip, arguments.labels)).collect();
         let clip = ClipSettings { seconds: arguments.clip_seconds, ..ClipSettings::default() };
-        let channel = arguments.channel.parse()?;
+        Self::of(&dataset, arguments.labels.into(), clip, origin(arguments))
+    }
+
+    /// All that a data set has.
+    pub(crate) fn of(
+        dataset: &Dataset,
+        labels: LabelsOf,
+        clip: ClipSettings,
+        origin: ClipOrigin,
+    ) -> anyhow::Result<Self> {
+        let clips = dataset.clips.iter().filter(|clip| clip.split == Split::Train);
+        let clips: Vec<DatasetClip> = clips.cloned().collect();
+        let labels = clips.iter().map(|clip| label(clip, labels)).collect();
+        let channel = origin.channel.parse()?;
         let reading = Reading::new(clip, channel, None, ClipRules::protocol())?;
-        let origin = origin(arguments);
         Ok(Self { clips, labels, archives: Archives::default(), reading, origin })
     }
 }
@@ -64,7 +77,7 @@ fn origin(arguments: &TrainArguments) -> ClipOrigin {
 
 /// A class that lost all its clips would be missing from the encoder without a word.
 fn refuse_empty_classes(dataset: &Dataset, arguments: &TrainArguments) -> anyhow::Result<()> {
-    let section = |clip: &DatasetClip| label(clip, LabelName::Sections);
+    let section = |clip: &DatasetClip| label(clip, LabelsOf::Sections);
     let of_split = |split: Split| {
         let clips = dataset.clips.iter().filter(move |clip| clip.split == split);
         clips.map(section).collect::<BTreeSet<String>>()
@@ -100,10 +113,19 @@ fn refuse_empty_classes(dataset: &Dataset, arguments: &TrainArguments) -> anyhow
     Ok(())
 }
 
-fn label(clip: &DatasetClip, labels: LabelName) -> String {
+impl From<LabelName> for LabelsOf {
+    fn from(name: LabelName) -> Self {
+        match name {
+            LabelName::Sections => Self::Sections,
+            LabelName::Attributes => Self::Attributes,
+        }
+    }
+}
+
+fn label(clip: &DatasetClip, labels: LabelsOf) -> String {
     let attributes = match labels {
-        LabelName::Sections => "",
-        LabelName::Attributes => clip.attributes.as_str(),
+        LabelsOf::Sections => "",
+        LabelsOf::Attributes => clip.attributes.as_str(),
     };
     format!("{} {} {attributes}", clip.machine, clip.section).trim().to_owned()
 }
