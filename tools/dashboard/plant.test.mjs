@@ -284,8 +284,8 @@ describe("the demonstration plant", () => {
     await row.waitFor({ timeout: ALARM_MS });
     assert.match(await page.locator("h1").innerText(), /machines? needs? you/);
     const small = row.locator(".spark[role=img]");
-    await page.waitForFunction(
-      () => /^scores of the last day, now/.test(document.querySelector("a.row .spark")?.getAttribute("aria-label") ?? ""),
+    await page.waitForFunction(() =>
+      /^scores of the last day, now/.test(document.querySelector("a.row .spark")?.getAttribute("aria-label") ?? ""),
     );
     assert.match(await small.getAttribute("aria-label"), /anomalous above/);
     await shoot(page, "plant-light");

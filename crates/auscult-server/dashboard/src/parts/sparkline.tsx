@@ -37,7 +37,9 @@ export function Sparkline({ machine }: { machine: Machine }) {
   const high = scaled(Math.max(...marks));
   const y = (value: number) => HEIGHT - 3 - ((scaled(value) - low) / (high - low || 1)) * (HEIGHT - 6);
   const x = (index: number) => (index / (values.length - 1)) * WIDTH;
-  const drawn = runs(values.map((value, index) => (value === null ? null : ([x(index), y(value)] as [number, number]))));
+  const drawn = runs(
+    values.map((value, index) => (value === null ? null : ([x(index), y(value)] as [number, number]))),
+  );
   const place = ([across, down]: [number, number]) => `${across.toFixed(1)} ${down.toFixed(1)}`;
   // A point alone is as long as it is wide.
   const line = (run: [number, number][]) => `M${run.map(place).join("L")}${run.length === 1 ? "h.1" : ""}`;

@@ -152,7 +152,15 @@ function TrendBody({
   return (
     <>
       {points.length === 0 && <p class="plot-empty">{t.machine.trendEmpty}</p>}
-      <TrendChart trend={trend} line={lines.clip} isGradual={lines.alert !== null} from={from} to={to} label={label} zoom={zoom} />
+      <TrendChart
+        trend={trend}
+        line={lines.clip}
+        isGradual={lines.alert !== null}
+        from={from}
+        to={to}
+        label={label}
+        zoom={zoom}
+      />
       {lines.alarm !== null && <p class="hint">{t.machine.rule(lines.alert, lines.alarm)}</p>}
       <details>
         <summary>{t.asTable}</summary>
