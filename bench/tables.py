@@ -127,6 +127,25 @@ def page():
             ],
         )
         yield ""
+    path, run = newest("protocols")
+    if run:
+        yield "## The paper's tables"
+        yield ""
+        yield f"`bench/protocols.py`: {run['machines']} synthetic machines of {run['clips']:,} clips of 10 s, as many as DCASE 2023's development set has, "
+        yield f"without a cache of vectors, on {run['machine']}, 2 threads. Systems whose weights are not on the machine have no score."
+        yield f"Commit {run['commit']}. Raw: `{path.relative_to(ROOT)}`."
+        yield ""
+        yield from table(
+            ["protocol", "time", "of processor time", "peak memory", "scores", "without"],
+            [
+                [
+                    row["protocol"], duration(row["seconds"]), duration(row["processor_seconds"]), f"{row['peak_mb']:.0f} MB",
+                    f"{row['scored'] + row['diagnostics']}", f"{row['without_score']}",
+                ]
+                for row in run["rows"]
+            ],
+        )
+        yield ""
 
 
 def main():

@@ -103,7 +103,7 @@ def prepare(program, folder):
     for name in ("bearing", "bearing-tables"):
         (folder / name).mkdir()
     for number in range(8):
-        values = [random.uniform(-8, 8) for _ in range(25_600)]
+        values = [random.uniform(-8, 8) for _ in range(6 * 25_600)]
         with wave.open(str(folder / f"bearing/{number}.wav"), "wb") as sound:
             sound.setparams((1, 2, 25_600, 0, "NONE", ""))
             sound.writeframes(b"".join(struct.pack("<h", round(2_048 * value)) for value in values))

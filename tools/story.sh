@@ -109,6 +109,9 @@ watch_it() {
 name = "pump-7"
 model = "pump.auscult"
 folder = "today"
+[machine.alarm]
+raise = 3
+window = 5
 [[webhook]]
 url = "http://127.0.0.1:$(cat port)/"
 template = "ntfy"
@@ -134,7 +137,9 @@ TEXT
     run watch events --data data
     expect ' alarm '
     cat <<TEXT
-Three of five clips raised the alarm, and whoever listens at that address was told, once:
+Three of five clips raised the alarm, as the configuration says, and whoever listens at that address was told, once. (Without these three lines the
+monitor [plans a rule](watch.md#rules-and-budgets) that raises one false alarm a month at most, or says what is missing for it; with a clip a minute it would have waited
+for an hour of anomalous clips, and Thursday has only eight.)
 
 \`\`\`text
 $(cat messages.txt)

@@ -37,7 +37,7 @@ def protocols() -> list[str]:
 
     >>> import auscult
     >>> auscult.bench.protocols()[:2]
-    ['table-3', 'table-5']
+    ['table-1', 'table-2']
     """
     return _native.protocol_names()
 
@@ -250,10 +250,10 @@ def run(
     seconds = optional_number(clip_seconds, "clip_seconds")
     length = _native.protocol_length(path_of(protocol, "protocol"), seconds)
     given = [_own(name, embedding, width, length) for name, embedding in own.items()]
-    added = _systems(given, width) if systems is None else [dict(system) for system in systems]
+    added = None if systems is None else json.dumps([dict(system) for system in systems])
     options = {
         "protocol": fspath(protocol),
-        "systems": json.dumps(added),
+        "systems": added,
         "only_own": bool(only_own),
         "clip_seconds": seconds,
         "out": optional_path(out, "out"),
@@ -265,8 +265,8 @@ def run(
     sink = Sink(progress)
     results = Results(_native.run_protocol(options, data, given, sink))
     for one in given:
-        names = [system.get("name") for system in added if system.get("front_end") == one["name"]]
-        scores = [row["score"] for row in results.json["rows"] if row["system"] in names]
+        systems_of_it = [it["name"] for it in results.json["protocol"]["systems"] if it["front_end"] == one["name"]]
+        scores = [row["score"] for row in results.json["rows"] if row["system"] in systems_of_it]
         if one["function"] is not None and scores and all(score is None for score in scores):
             one["function"].raise_cause(sink.problems)
     return results
@@ -299,16 +299,3 @@ def _own(name: str, embedding: FrontEnd, band_width: int | None, length: tuple[i
     vectors = _arrays.matrix(embedding, name)
     token = hashlib.sha256(vectors.tobytes()).hexdigest()
     return found | {"vectors": vectors, "axis_len": vectors.shape[1], "has_frames": False, "token": token}
-
-
-def _systems(given: list[dict[str, Any]], band_width: int | None) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = []
-    for own in given:
-        name = own["name"]
-        common: dict[str, Any] = {"front_end": name, "group": "Own front ends"}
-        found.append(common | {"name": f"{name} global", "method": "global"})
-        if band_width is not None:
-            found.append(common | {"name": f"{name} BEAM", "method": "beam"})
-            if own["has_frames"]:
-                found.append(common | {"name": f"{name} AdaBEAM", "method": "adabeam"})
-    return found

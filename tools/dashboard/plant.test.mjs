@@ -529,6 +529,7 @@ describe("the demonstration plant", () => {
     await page.getByRole("dialog").waitFor({ state: "detached" });
     assert.match(await page.evaluate(() => document.activeElement.textContent), /^Shelve/, "back where it was");
     await page.keyboard.press("Enter");
+    await page.getByRole("dialog").waitFor();
     await tabTo(/^Reason/);
     await page.keyboard.type("by hand");
     await page.keyboard.press("Enter");

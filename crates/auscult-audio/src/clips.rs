@@ -6,6 +6,7 @@ use std::io::Read;
 use crate::channels::mix_down;
 use crate::cut::Cutter;
 use crate::decode::{Block, Decoder};
+use crate::far::FarTaken;
 use crate::input::Input;
 use crate::resample::Resampler;
 use crate::{
@@ -53,6 +54,7 @@ pub struct ClipReader {
     label: String,
     decoder: Decoder,
     channel: ChannelRule,
+    far: Option<FarTaken>,
     range: ClipRange,
     resampler: Resampler,
     cutter: Cutter,
@@ -108,16 +110,17 @@ impl ClipReader {
     fn new(label: String, decoder: Decoder, settings: &CheckedReadSettings) -> Result<Self> {
         let format = decoder.format();
         let channel = settings.settings().channel;
-        if let ChannelRule::Index(index) = channel
-            && index >= format.channels
-        {
+        if let Some(index) = channel.highest().filter(|&highest| highest >= format.channels) {
             return Err(Error::NoSuchChannel { input: label, index, channels: format.channels });
         }
         let resampler = Resampler::new(format.sample_rate, settings.sample_rate())?;
+        let far = matches!(channel, ChannelRule::Without { .. })
+            .then(|| FarTaken::new(format.sample_rate));
         Ok(Self {
             label,
             decoder,
             channel,
+            far,
             range: settings.settings().range,
             resampler,
             cutter: Cutter::new(settings),
@@ -173,7 +176,13 @@ impl ClipReader {
             return Ok(());
         }
         self.mono.clear();
-        mix_down(&self.interleaved, channels, self.channel, &mut self.mono);
+        match (&mut self.far, self.channel) {
+            (Some(taking), ChannelRule::Without { near, far }) => {
+                let frames = self.interleaved.chunks_exact(channels);
+                taking.push(frames.map(|frame| (frame[near], frame[far])), &mut self.mono);
+            }
+            (_, channel) => mix_down(&self.interleaved, channels, channel, &mut self.mono),
+        }
         self.resampled.clear();
         self.resampler.push(&self.mono, &mut self.resampled)?;
         self.cutter.push(&self.resampled);
@@ -182,6 +191,11 @@ impl ClipReader {
 
     fn flush(&mut self) -> Result<()> {
         self.resampled.clear();
+        if let Some(taking) = &mut self.far {
+            self.mono.clear();
+            taking.finish(&mut self.mono);
+            self.resampler.push(&self.mono, &mut self.resampled)?;
+        }
         self.resampler.finish(&mut self.resampled)?;
         self.cutter.push(&self.resampled);
         Ok(())

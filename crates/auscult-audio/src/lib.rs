@@ -16,6 +16,7 @@ mod label_folders;
 mod walk;
 
 mod extensions;
+mod far;
 
 mod notes;
 

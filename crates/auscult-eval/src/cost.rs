@@ -246,7 +246,7 @@ fn timing(runs: usize, mut work: impl FnMut() -> Result<()>) -> Result<Timing> {
     })
 }
 
-/// The most memory the program took since it began, or since [`forget_peak_memory`]; only known on Linux.
+/// The most memory the program took since it began, or since it was last forgotten; only known on Linux.
 pub fn peak_memory() -> Option<u64> {
     let status = fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;

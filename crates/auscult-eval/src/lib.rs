@@ -10,7 +10,7 @@
 //! 6. [`protocol`]: what to run on which data, as a file.
 //! 7. [`run`]: systems on data sets, and tables, pages and files from it.
 //!
-//! Beside them [`fine_tuning`] says how encoders are trained for a protocol, [`cost`] measures what a clip costs, [`paper`] has what a protocol says of the paper's own tables, [`fetch`] (of `auscult`) brings large files from elsewhere, for data sets and encoders, and [`problems`]
+//! Beside them [`given`] brings embeddings of somebody else, [`fine_tuning`] says how encoders are trained for a protocol, [`cost`] measures what a clip costs, [`paper`] has what a protocol says of the paper's own tables, [`fetch`] (of `auscult`) brings large files from elsewhere, for data sets and encoders, and [`problems`]
 //! lists files that cannot be used.
 
 pub mod cost;
@@ -20,6 +20,7 @@ pub mod diagnostics;
 mod error;
 pub mod features;
 pub mod fine_tuning;
+pub mod given;
 mod known_protocols;
 pub mod paper;
 pub mod problems;

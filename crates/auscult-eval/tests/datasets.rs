@@ -314,6 +314,28 @@ fn supplemental_clips_are_for_nothing_here() {
 }
 
 #[test]
+fn clean_supplemental_clips_are_learnt_from_on_request_and_noise_never() {
+    let root = tempfile::tempdir().unwrap();
+    write(
+        root.path(),
+        &[
+            "AutoTrash/supplemental/section_00_machine_0001_.wav",
+            "AutoTrash/supplemental/section_00_noise_0001_.wav",
+            "AutoTrash/train/section_00_source_train_normal_0000_.wav",
+        ],
+    );
+    let mut dataset = open(Year::Y2025, root.path());
+    let before = dataset.fingerprint();
+    dataset.learn_from_supplemental().unwrap();
+    assert_eq!(dataset.groups()[0].train.len(), 2);
+    assert_ne!(dataset.fingerprint(), before, "another run");
+    let remarks = dataset.remarks().join("; ");
+    assert!(remarks.contains("learnt from 1, of noise alone and not used 1"), "{remarks}");
+    let error = dataset.learn_from_supplemental().unwrap_err().to_string();
+    assert!(error.contains("no clean clips in folders called supplemental"), "{error}");
+}
+
+#[test]
 fn attributes_come_from_tables_where_names_have_none() {
     let root = tempfile::tempdir().unwrap();
     write(

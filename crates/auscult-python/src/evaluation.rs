@@ -1,8 +1,6 @@
 //! Data sets and protocols, with front ends of the caller's own beside ours.
 
 use std::{
-    collections::BTreeMap,
-    io::Cursor,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -12,12 +10,12 @@ use auscult::{
     FrontEndSpec, FrontEnds, Reading, VectorCache,
     audio::ChannelRule,
     encoders::EncoderRequest,
-    memory,
     metrics::{Domain, Label},
 };
 use auscult_eval::{
     Error, Result,
-    datasets::{Archives, Dataset, DatasetKind, Truth},
+    datasets::{ClipFile, Dataset, DatasetKind, Truth},
+    given::{GivenFrames, GivenFrontEnd, clips_of, systems_of},
     protocol::Protocol,
     run::{
         DataTables, FrontEndName, RunFacts, RunResults, RunSettings, SectionResult, Threshold,
@@ -27,13 +25,12 @@ use auscult_eval::{
 };
 use numpy::PyReadonlyArray2;
 use pyo3::prelude::*;
-use rayon::prelude::*;
 use serde_json::{Value, json};
 
 use crate::{
     arrays, control,
     error::{OrRaise, input_error},
-    own::{OwnFrontEnd, OwnNumbers, OwnShape},
+    own::{OwnFrontEnd, OwnShape},
     threads,
 };
 
@@ -195,36 +192,38 @@ impl OwnOptions<'_> {
 }
 
 impl Own {
-    fn build(self, datasets: &[Dataset], reading: &Reading) -> Result<Arc<OwnFrontEnd>> {
-        let numbers = match self.numbers {
-            OwnGiven::Function(function) => OwnNumbers::Function(function),
-            OwnGiven::Matrix(values) => OwnNumbers::Vectors(by_sound(
-                &self.name,
-                &values,
-                self.axis_len,
-                datasets,
-                reading,
-            )?),
+    fn systems(&self) -> Vec<SystemSettings> {
+        systems_of(&self.name, self.band_width.is_some(), self.has_frames)
+    }
+
+    fn build(self, datasets: &[Dataset], reading: &Reading) -> Result<Arc<dyn auscult::FrontEnd>> {
+        let function = match self.numbers {
+            OwnGiven::Function(function) => function,
+            OwnGiven::Matrix(values) => {
+                let given = rows_of(&self.name, &values, self.axis_len, datasets)?;
+                let width = self.band_width;
+                let name = &self.name;
+                return Ok(Arc::new(GivenFrontEnd::new(name, name, width, given, reading)?));
+            }
         };
         let settings = json!({ "own": self.token });
         let identity = FrontEndIdentity { name: self.name, settings };
         let shape = OwnShape { axis_len: self.axis_len, has_frames: self.has_frames };
         let bands = self.band_width.map_or(BandSettings::Whole, BandSettings::touching);
         let rate = reading.length().sample_rate();
-        Ok(Arc::new(OwnFrontEnd::new(identity, shape, bands, rate, numbers)))
+        Ok(Arc::new(OwnFrontEnd::new(identity, shape, bands, rate, function)))
     }
 }
 
-/// Rows by the sound of their clips: a front end is handed sound, not names.
-fn by_sound(
+/// A vector for each clip, in the order of [`load_dataset`].
+fn rows_of<'a>(
     name: &str,
     values: &[f32],
-    axis_len: usize,
-    datasets: &[Dataset],
-    reading: &Reading,
-) -> Result<BTreeMap<String, Vec<f32>>> {
-    let clips: Vec<_> = datasets.iter().flat_map(|dataset| &dataset.clips).collect();
-    let rows = values.len() / axis_len.max(1);
+    features: usize,
+    datasets: &'a [Dataset],
+) -> Result<Vec<(&'a ClipFile, GivenFrames)>> {
+    let clips = clips_of(datasets);
+    let rows = values.len() / features.max(1);
     if rows != clips.len() {
         let reason = format!(
             "has {rows} vectors, and there are {} clips; give one for each row of datasets.load, in its order",
@@ -232,15 +231,12 @@ fn by_sound(
         );
         return Err(Error::Dataset { kind: name.to_owned(), reason });
     }
-    let archives = Archives::default();
-    let digest = |index: usize| -> Option<(String, Vec<f32>)> {
-        let clip = clips[index];
-        let bytes = clip.file.bytes(&archives).ok()?;
-        let mut read = reading.clips_of_stream(&clip.file.label(), Cursor::new(bytes)).ok()?;
-        let samples = read.next()?.ok()?.samples;
-        Some((memory::digest(&samples), values[index * axis_len..][..axis_len].to_vec()))
-    };
-    Ok((0..rows).into_par_iter().filter_map(digest).collect())
+    let rows = values.chunks_exact(features).map(|row| GivenFrames {
+        values: row.to_vec(),
+        features,
+        is_vector: true,
+    });
+    Ok(clips.into_iter().zip(rows).collect())
 }
 
 /// What to run.
@@ -249,8 +245,8 @@ fn by_sound(
 pub(crate) struct RunOptions {
     /// A name, or a file.
     protocol: PathBuf,
-    /// Systems beside those of the protocol, as JSON.
-    systems: String,
+    /// Systems beside those of the protocol, as JSON; the usual ones of own front ends if not given.
+    systems: Option<String>,
     /// Whether the protocol's own systems are left out.
     only_own: bool,
     clip_seconds: Option<f64>,
@@ -287,8 +283,10 @@ fn run(
     }
     refuse_taken_names(&own, &protocol)?;
     let wrong = |reason: String| Error::Protocol { path: options.protocol.clone(), reason };
-    let systems: Vec<SystemSettings> =
-        serde_json::from_str(&options.systems).map_err(|error| wrong(error.to_string()))?;
+    let systems: Vec<SystemSettings> = match &options.systems {
+        Some(systems) => serde_json::from_str(systems).map_err(|error| wrong(error.to_string()))?,
+        None => own.iter().flat_map(Own::systems).collect(),
+    };
     if options.only_own {
         protocol.systems.clear();
         protocol.diagnostics.clear();
@@ -316,7 +314,7 @@ fn run(
         control.report(Event::Note(note));
     }
     let reading = Reading::new(clip, channel, None, ClipRules::protocol())?;
-    let own: Vec<Arc<OwnFrontEnd>> =
+    let own: Vec<Arc<dyn auscult::FrontEnd>> =
         own.into_iter().map(|own| own.build(&datasets, &reading)).collect::<Result<_>>()?;
     let cache = options.cache.clone().map(|folder| Arc::new(VectorCache::new(folder)));
     let front_ends = FrontEnds::standard().with_cache(cache);
@@ -366,11 +364,11 @@ fn refuse_taken_names(own: &[Own], protocol: &Protocol) -> Result<()> {
 fn make(
     named: &FrontEndName,
     length: ClipLength,
-    own: &[Arc<OwnFrontEnd>],
+    own: &[Arc<dyn auscult::FrontEnd>],
     front_ends: &FrontEnds,
 ) -> std::result::Result<Arc<dyn auscult::FrontEnd>, String> {
-    if let Some(own) = own.iter().find(|own| own.name() == named.name) {
-        return Ok(Arc::clone(own) as Arc<dyn auscult::FrontEnd>);
+    if let Some(own) = own.iter().find(|own| own.identity().name == named.name) {
+        return Ok(Arc::clone(own));
     }
     let spec = FrontEndSpec {
         name: named.name.clone(),

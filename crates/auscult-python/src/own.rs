@@ -1,26 +1,17 @@
-//! Front ends of the caller's own: a Python function, or vectors that were computed beforehand.
+//! Front ends of the caller's own: Python functions.
 
-use std::{collections::BTreeMap, fmt, sync::Arc};
+use std::{fmt, sync::Arc};
 
 use auscult::{
     BandSettings, ClipLength, Extractor, FrontEnd, FrontEndIdentity, FrontEnds, View,
     core::{Error, Result},
     features::{Axis, FrontEndSource},
-    memory,
 };
 use numpy::{PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use serde_json::json;
 
 use crate::arrays;
-
-/// Where the numbers of an own front end come from.
-pub(crate) enum OwnNumbers {
-    /// An `auscult._own.Function`.
-    Function(Py<PyAny>),
-    /// By what clips sound like.
-    Vectors(BTreeMap<String, Vec<f32>>),
-}
 
 /// A front end of the caller's own.
 pub(crate) struct OwnFrontEnd {
@@ -29,7 +20,8 @@ pub(crate) struct OwnFrontEnd {
     has_frames: bool,
     bands: BandSettings,
     sample_rate: u32,
-    numbers: Arc<OwnNumbers>,
+    /// An `auscult._own.Function`.
+    function: Arc<Py<PyAny>>,
 }
 
 impl OwnFrontEnd {
@@ -38,11 +30,11 @@ impl OwnFrontEnd {
         shape: OwnShape,
         bands: BandSettings,
         sample_rate: u32,
-        numbers: OwnNumbers,
+        function: Py<PyAny>,
     ) -> Self {
         let OwnShape { axis_len, has_frames } = shape;
-        let (axis, numbers) = (Axis::other(axis_len), Arc::new(numbers));
-        Self { identity, axis, has_frames, bands, sample_rate, numbers }
+        let (axis, function) = (Axis::other(axis_len), Arc::new(function));
+        Self { identity, axis, has_frames, bands, sample_rate, function }
     }
 
     /// A function for clips of one length; it is tried once to see what it gives.
@@ -68,12 +60,7 @@ impl OwnFrontEnd {
             "probe": probe,
         });
         let identity = FrontEndIdentity { name: FrontEnds::PYTHON.to_owned(), settings };
-        let (rate, numbers) = (length.sample_rate(), OwnNumbers::Function(function));
-        Ok(Self::new(identity, shape, bands, rate, numbers))
-    }
-
-    pub(crate) fn name(&self) -> &str {
-        &self.identity.name
+        Ok(Self::new(identity, shape, bands, length.sample_rate(), function))
     }
 }
 
@@ -117,42 +104,32 @@ impl FrontEnd for OwnFrontEnd {
 
     fn extractor(&self) -> Box<dyn Extractor> {
         Box::new(OwnExtractor {
-            name: self.identity.to_string(),
             axis_len: self.axis.len(),
             sample_rate: self.sample_rate,
-            numbers: Arc::clone(&self.numbers),
+            function: Arc::clone(&self.function),
         })
     }
 }
 
 struct OwnExtractor {
-    name: String,
     axis_len: usize,
     sample_rate: u32,
-    numbers: Arc<OwnNumbers>,
+    function: Arc<Py<PyAny>>,
 }
 
 impl Extractor for OwnExtractor {
     fn for_each_frame(&mut self, samples: &[f32], sink: &mut dyn FnMut(&[f32])) -> Result<()> {
-        match &*self.numbers {
-            OwnNumbers::Vectors(rows) => {
-                let reason = || format!("{} has no vector of this clip", self.name);
-                let row = rows.get(&memory::digest(samples));
-                sink(row.ok_or_else(|| Error::FrontEnd { reason: reason() })?);
+        Python::attach(|py| {
+            let call = || -> PyResult<()> {
+                let samples = PyArray1::from_slice(py, samples);
+                let frames = self.function.call1(py, (samples, self.sample_rate, self.axis_len))?;
+                let frames = frames.extract::<PyReadonlyArray2<'_, f32>>(py)?;
+                let (values, axis_len) = arrays::matrix(&frames)?;
+                values.chunks_exact(axis_len.max(1)).for_each(sink);
                 Ok(())
-            }
-            OwnNumbers::Function(function) => Python::attach(|py| {
-                let call = || -> PyResult<()> {
-                    let samples = PyArray1::from_slice(py, samples);
-                    let frames = function.call1(py, (samples, self.sample_rate, self.axis_len))?;
-                    let frames = frames.extract::<PyReadonlyArray2<'_, f32>>(py)?;
-                    let (values, axis_len) = arrays::matrix(&frames)?;
-                    values.chunks_exact(axis_len.max(1)).for_each(sink);
-                    Ok(())
-                };
-                call().map_err(failed)
-            }),
-        }
+            };
+            call().map_err(failed)
+        })
     }
 }
 

@@ -83,6 +83,10 @@ pub(crate) struct DataArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) split: Vec<String>,
 
+    /// Learn from the clean sound of machines in supplemental folders (DCASE 2025), too.
+    #[arg(long)]
+    pub(crate) supplemental: bool,
+
     #[command(flatten)]
     pub(crate) keeping: KeepingArguments,
 }
@@ -127,6 +131,12 @@ pub(crate) struct EvalArguments {
     /// both, and back ends that compare with references.
     #[arg(long, value_delimiter = ',', value_name = "mean|max|mean,max", help_heading = None)]
     pub(crate) views: Vec<View>,
+
+    /// Embeddings of your own in place of a front end: a CSV file with the columns path (a clip) and
+    /// features (an npy file with a vector, or frames x features).
+    #[arg(long, value_name = "FILE", help_heading = None)]
+    #[arg(conflicts_with_all = ["preset", "front_end", "convention"])]
+    pub(crate) features_from: Option<PathBuf>,
 
     /// What scores: nearest (global, beam, adabeam), genrep, mahalanobis, pca-residual, gmm,
     /// k-means or autoencoder.
@@ -205,6 +215,17 @@ pub(crate) struct RunArguments {
 
     #[command(flatten)]
     pub(crate) data: DataArguments,
+
+    /// Embeddings of your own beside the protocol's systems: a CSV file with the columns path (a clip)
+    /// and features (an npy file with a vector, or frames x features).
+    #[arg(long, value_name = "FILE")]
+    pub(crate) features_from: Option<PathBuf>,
+
+    /// Features in a band of these embeddings. Without it they are compared as a whole; with it by BEAM
+    /// and, where there are frames, AdaBEAM, too.
+    #[arg(long, value_name = "N", requires = "features_from", allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..).map(|width| width as usize))]
+    pub(crate) band_width: Option<usize>,
 
     /// Another clip length than the protocol's.
     #[arg(long, value_name = "SECONDS", allow_negative_numbers = true)]

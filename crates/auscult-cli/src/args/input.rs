@@ -165,8 +165,9 @@ pub(crate) struct FrontEndArguments {
     #[arg(hide_short_help = true)]
     pub(crate) sample_rate: Option<SampleRate>,
 
-    /// Which channel to take: 0 (if not given), 1, ... or mean.
-    #[arg(long, value_name = "0|mean|N", allow_negative_numbers = true)]
+    /// Which channel to take: 0 (if not given), 1, ..., mean, or 0-1: channel 0, at the machine, with
+    /// what channel 1 hears of the hall taken away.
+    #[arg(long, value_name = "0|mean|N|0-1", allow_negative_numbers = true)]
     #[arg(hide_short_help = true)]
     pub(crate) channel: Option<ChannelRule>,
 

@@ -17,7 +17,7 @@ pub(crate) struct ScoringArguments {
     pub(crate) input: InputArguments,
 
     /// Which channel to take, if not the one the model was made with.
-    #[arg(long, value_name = "0|mean|N", allow_negative_numbers = true)]
+    #[arg(long, value_name = "0|mean|N|0-1", allow_negative_numbers = true)]
     #[arg(help_heading = "Reading sound")]
     #[arg(hide_short_help = true)]
     pub(crate) channel: Option<ChannelRule>,

@@ -82,8 +82,8 @@ pub(crate) struct TuneArguments {
     #[arg(hide_short_help = true)]
     pub(crate) sample_rate: SampleRate,
 
-    /// Which channel to take: 0, 1, ... or mean.
-    #[arg(long, default_value = "0", value_name = "0|mean|N", allow_negative_numbers = true)]
+    /// Which channel to take: 0, 1, ..., mean, or 0-1: channel 0 without what channel 1 hears.
+    #[arg(long, default_value = "0", value_name = "0|mean|N|0-1", allow_negative_numbers = true)]
     #[arg(help_heading = "Reading sound")]
     #[arg(hide_short_help = true)]
     pub(crate) channel: ChannelRule,

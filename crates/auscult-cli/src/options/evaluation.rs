@@ -10,6 +10,7 @@ use auscult::{
 };
 use auscult_eval::{
     datasets::{ClipFile, Dataset, DatasetClip, Judging},
+    given::GivenFrontEnd,
     systems::{BackEnd, SystemSettings},
 };
 use clap::ValueEnum;
@@ -28,6 +29,14 @@ const SYSTEM: &str = "system";
 pub(crate) fn refuse_unused(arguments: &EvalArguments, context: &Context) -> anyhow::Result<()> {
     if let Some(preset) = arguments.preset {
         refuse_beside_preset(arguments, preset, context)?;
+    }
+    if arguments.features_from.is_some() {
+        let is_network = arguments.back_end == BackEndName::Autoencoder;
+        let encoder = arguments.front_end.encoder.given();
+        let options =
+            [("--back-end autoencoder", is_network), (encoder.unwrap_or(""), encoder.is_some())];
+        refuse(&options, "has no effect on --features-from; leave one of them out")?;
+        context.front_ends.refuse_unused_file("--features-from", "")?;
     }
     let is_nearest = arguments.back_end == BackEndName::Nearest;
     let only_nearest = [("--leave-one-out", arguments.leave_one_out && !is_nearest)];
@@ -107,6 +116,9 @@ fn refuse_beside_preset(
 
 /// The front end by name, and why a member of the preset is missing, if one is.
 pub(crate) fn spec(arguments: &EvalArguments) -> anyhow::Result<(FrontEndSpec, Option<String>)> {
+    if arguments.features_from.is_some() {
+        return Ok((FrontEndSpec::of(GivenFrontEnd::NAME), None));
+    }
     let Some(preset) = arguments.preset else { return Ok((arguments.front_end.spec(), None)) };
     let length = arguments.front_end.clip().check()?;
     Ok(match &arguments.front_end.front_end {

@@ -29,9 +29,18 @@ fn absurd_numbers_for_fit_are_refused_with_what_is_allowed() {
         ("--hop-seconds -3", "clip hop must be at least one sample"),
         ("--hop-seconds nan", "clip hop must be at least one sample"),
         ("--hop-seconds 1e9", "at most 3600 s, got 1000000000 s"),
-        ("--channel -1", "channel must be a number from 0 to 63 or `mean`, got `-1`"),
-        ("--channel 64", "channel must be a number from 0 to 63 or `mean`, got `64`"),
-        ("--channel left", "channel must be a number from 0 to 63 or `mean`, got `left`"),
+        (
+            "--channel -1",
+            "channel must be a number from 0 to 63, `mean`, or two numbers such as `0-1` (0 is near, 1 hears the hall), got `-1`",
+        ),
+        (
+            "--channel 64",
+            "channel must be a number from 0 to 63, `mean`, or two numbers such as `0-1` (0 is near, 1 hears the hall), got `64`",
+        ),
+        (
+            "--channel left",
+            "channel must be a number from 0 to 63, `mean`, or two numbers such as `0-1` (0 is near, 1 hears the hall), got `left`",
+        ),
         ("--band-width 0", "band width must be in 1..=128, got 0"),
         ("--band-width -5", "invalid value '-5' for '--band-width <C>'"),
         ("--band-stride 0", "band stride must be at least 1, got 0"),
@@ -124,7 +133,7 @@ fn contradicting_or_absurd_options_of_score_are_refused() {
         ("--parquet nowhere/x.parquet", "there is no folder nowhere; make it first"),
         ("--csv --output nowhere/x.csv", "cannot write nowhere/x.csv"),
         ("--hop-seconds 0", "clip hop must be at least one sample"),
-        ("--channel x", "channel must be a number from 0 to 63 or `mean`"),
+        ("--channel x", "channel must be a number from 0 to 63, `mean`"),
         ("--false-alarm-rate 1.5", "above 0 and below 1"),
     ];
     refuses(&sandbox, "score model.auscult normal", &cases);

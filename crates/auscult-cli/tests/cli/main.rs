@@ -12,6 +12,8 @@ mod bad_options;
 mod bench;
 /// Vectors that are kept, and the command that shows and empties their cache.
 mod cache;
+/// Embeddings that somebody else computed.
+mod own_features;
 
 /// Encoders as front ends, their weights, and several front ends at once.
 mod encoders;

@@ -16,6 +16,7 @@ mod known;
 mod mimii;
 mod names;
 mod once;
+mod supplemental;
 mod tree;
 mod truth;
 
@@ -114,7 +115,7 @@ pub enum Split {
     Train,
     /// To judge with.
     Test,
-    /// Clean machine sound or noise alone (DCASE 2025): used for neither here.
+    /// Clean machine sound or noise alone (DCASE 2025): used for neither, unless the clean ones are asked for.
     Supplemental,
 }
 

@@ -29,7 +29,8 @@ pub(super) fn run(arguments: &CostArguments, context: &Context) -> anyhow::Resul
     };
     let presets = if wanted.is_empty() { Preset::ALL } else { &[] };
     let (mut rows, mut missing): (Vec<CostRow>, Vec<(String, String)>) = Default::default();
-    let make = |name: &FrontEndName, length| opening::front_end(name, length, &context.front_ends);
+    let make =
+        |name: &FrontEndName, length| opening::front_end(name, length, &context.front_ends, None);
     context.printer.start_bar(names.len() + presets.len(), "front ends", "cost");
     for name in names {
         anyhow::ensure!(

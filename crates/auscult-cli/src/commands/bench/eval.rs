@@ -32,13 +32,22 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context) -> anyhow::Resul
     options::refuse_unused(arguments, context)?;
     let (data, judging) = (&arguments.data, options::judging(arguments));
     let open = || opening::open(arguments.dataset, &data.data, data, &[], judging, context);
-    let early = options::wants_native_rate(arguments).then(&open).transpose()?;
+    let is_early = options::wants_native_rate(arguments) || arguments.features_from.is_some();
+    let early = is_early.then(&open).transpose()?;
     let arguments = &match &early {
-        Some(dataset) => options::at_native_rate(arguments, dataset)?,
-        None => arguments.clone(),
+        Some(dataset) if options::wants_native_rate(arguments) => {
+            options::at_native_rate(arguments, dataset)?
+        }
+        _ => arguments.clone(),
     };
     let (spec, short_clips) = options::spec(arguments)?;
-    let front_end = options::front_end(arguments, &spec, context)?;
+    let (table, datasets) = (arguments.features_from.as_deref(), early.as_slice());
+    let (clip, channel) = (arguments.front_end.clip(), arguments.front_end.channel());
+    let width = arguments.comparing.others.band_width;
+    let front_end = match opening::own(table, width, datasets, clip, channel)? {
+        Some(own) => Arc::new(own),
+        None => options::front_end(arguments, &spec, context)?,
+    };
     let system = options::system(arguments, &spec, &*front_end, context)?;
     let compares = matches!(system.back_end, BackEnd::Nearest | BackEnd::GenRep);
     if !compares && !front_end.members().is_empty() {
@@ -53,13 +62,7 @@ pub(super) fn run(arguments: &EvalArguments, context: &Context) -> anyhow::Resul
     }
     let control = context.control();
     let maker = |_: &FrontEndName, _| Ok(Arc::clone(&front_end));
-    let settings = RunSettings {
-        clip: arguments.front_end.clip(),
-        channel: arguments.front_end.channel(),
-        out: None,
-        front_ends: &maker,
-        control: &control,
-    };
+    let settings = RunSettings { clip, channel, out: None, front_ends: &maker, control: &control };
     let found = evaluate(&dataset, std::slice::from_ref(&system), &[], &settings)?;
     context.printer.end_bar();
     let sections = found.context("stopped before the end; nothing was judged")?.sections;

@@ -4,7 +4,8 @@ use std::{collections::BTreeMap, path::PathBuf, sync::Arc};
 
 use auscult::{ClipLength, FrontEnd, FrontEnds};
 use auscult_eval::{
-    datasets::Dataset, fine_tuning::FineTuning, protocol::Protocol, run::FrontEndName,
+    datasets::Dataset, fine_tuning::FineTuning, given::GivenFrontEnd, protocol::Protocol,
+    run::FrontEndName,
 };
 
 use super::opening;
@@ -54,10 +55,11 @@ impl<'a> Trained<'a> {
         &self,
         name: &FrontEndName,
         length: ClipLength,
+        own: Option<&GivenFrontEnd>,
     ) -> Result<Arc<dyn FrontEnd>, String> {
         let trial = FineTuning::seed_of(&name.name).zip(self.fine_tuning);
         let Some((seed, fine_tuning)) = trial else {
-            return opening::front_end(name, length, self.others);
+            return opening::front_end(name, length, self.others, own);
         };
         let encoders = self.encoders.as_ref().map_err(Clone::clone)?;
         let file = encoders.get(&seed).ok_or_else(|| format!("no encoder of seed {seed}"))?;
@@ -67,7 +69,7 @@ impl<'a> Trained<'a> {
             convention: layer.or_else(|| name.convention.clone()),
             precision: name.precision,
         };
-        opening::front_end(&trained, length, &FrontEnds::with_encoder_file(file))
+        opening::front_end(&trained, length, &FrontEnds::with_encoder_file(file), None)
     }
 }
 

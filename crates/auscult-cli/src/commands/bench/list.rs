@@ -19,7 +19,7 @@ pub(super) fn run(arguments: &ListArguments, context: &Context) -> anyhow::Resul
     for (protocol, also) in Protocol::all()? {
         let length = protocol.clip().check()?;
         let front_ends = protocol.front_ends().into_iter().map(|(called, name)| {
-            let make = || opening::front_end(&name, length, &context.front_ends).err();
+            let make = || opening::front_end(&name, length, &context.front_ends, None).err();
             let reason = problems.entry(called.clone()).or_insert_with(make).clone();
             Needed { name: called, found: Some(reason.is_none()), reason }
         });

@@ -1,10 +1,17 @@
 //! What the subcommands share: opening data, progress.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
-use auscult::{ClipLength, FrontEnd, FrontEndSpec, FrontEnds, encoders::EncoderRequest};
+use auscult::{
+    ClipLength, ClipRules, ClipSettings, FrontEnd, FrontEndSpec, FrontEnds, Reading,
+    audio::ChannelRule, encoders::EncoderRequest,
+};
 use auscult_eval::{
     datasets::{Dataset, DatasetKind, Judging, Truth},
+    given::GivenFrontEnd,
     protocol::Protocol,
     run::{FrontEndName, RunFacts},
 };
@@ -31,6 +38,9 @@ pub(super) fn open(
     let mut dataset = Dataset::open(kind, roots, truth.as_ref())?;
     let sets = if arguments.split.is_empty() { sets } else { &arguments.split };
     dataset.keep(&arguments.machine, sets)?;
+    if arguments.supplemental {
+        dataset.learn_from_supplemental()?;
+    }
     if judging == Judging::LeaveOneOut {
         dataset.leave_one_out()?;
     }
@@ -94,12 +104,29 @@ fn not_run(kind: DatasetKind, protocol: &Protocol) -> String {
     )
 }
 
-/// A front end by name: built in, or an encoder on this machine.
+/// The embeddings that somebody computed, if the run has any.
+pub(super) fn own(
+    table: Option<&Path>,
+    band_width: Option<usize>,
+    datasets: &[Dataset],
+    clip: ClipSettings,
+    channel: ChannelRule,
+) -> anyhow::Result<Option<GivenFrontEnd>> {
+    let Some(table) = table else { return Ok(None) };
+    let reading = Reading::new(clip, channel, None, ClipRules::protocol())?;
+    Ok(Some(GivenFrontEnd::from_table(table, band_width, datasets, &reading)?))
+}
+
+/// A front end by name: somebody's own, built in, or an encoder on this machine.
 pub(super) fn front_end(
     named: &FrontEndName,
     length: ClipLength,
     front_ends: &FrontEnds,
+    own: Option<&GivenFrontEnd>,
 ) -> Result<Arc<dyn FrontEnd>, String> {
+    if let Some(own) = own.filter(|own| own.identity().name == named.name) {
+        return Ok(Arc::new(own.clone()));
+    }
     let spec = FrontEndSpec {
         name: named.name.clone(),
         convention: named.convention.clone(),

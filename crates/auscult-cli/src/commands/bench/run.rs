@@ -1,6 +1,7 @@
 //! `auscult bench run`: a protocol on data sets.
 
 use auscult_eval::{
+    given::GivenFrontEnd,
     protocol::Protocol,
     run::{
         DataTables, FrontEndName, RunFacts, RunPlan, RunResults, RunSettings, evaluate, identities,
@@ -48,11 +49,16 @@ pub(super) fn run(arguments: &RunArguments, context: &Context) -> anyhow::Result
             facts.not_run.push(problem);
         }
     }
+    let (table, width) = (arguments.features_from.as_deref(), arguments.band_width);
+    let own = opening::own(table, width, &datasets, clip, channel)?;
+    protocol.systems.extend(own.iter().flat_map(GivenFrontEnd::systems));
     let named = protocol.heard_front_ends();
     let names: Vec<&str> = named.values().map(|front_end| front_end.name.as_str()).collect();
     let what = format!("{}, all that the protocol has,", names.join(", "));
     context.front_ends.refuse_unused_file(&what, &names.join("+"))?;
-    let maker = |name: &FrontEndName, length| opening::front_end(name, length, &context.front_ends);
+    let maker = |name: &FrontEndName, length| {
+        opening::front_end(name, length, &context.front_ends, own.as_ref())
+    };
     let tables = DataTables::of(&protocol, &datasets, clip.check()?, &maker)?;
     facts.front_ends = identities(&named, clip.check()?, &maker);
     claim(arguments, &protocol, &facts)?;
@@ -64,7 +70,7 @@ pub(super) fn run(arguments: &RunArguments, context: &Context) -> anyhow::Result
         let Some(trained) = Trained::of(&protocol, dataset, arguments, context)? else {
             return Err(stopped(arguments, context));
         };
-        let maker = |name: &FrontEndName, length| trained.front_end(name, length);
+        let maker = |name: &FrontEndName, length| trained.front_end(name, length, own.as_ref());
         let own = identities(&named, clip.check()?, &maker).into_iter();
         facts.front_ends.extend(own.map(|(name, identity)| (trained.called(&name), identity)));
         let settings = RunSettings {

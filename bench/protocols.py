@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""How long every protocol takes on a development set as large as that of DCASE 2023.
+
+    bench/protocols.py PROGRAM WORK_FOLDER [PROTOCOL...]
+
+Makes seven synthetic machines of 1,000 clips to learn from and 200 to judge, of 10 s, in WORK_FOLDER (2.7 GB; those that are there are
+kept), runs each protocol on them once, without a cache of vectors, and writes results/speed/DATE-protocols.json. The log-mel rows of Table 3 are run
+alone, too, as a protocol file beside.
+"""
+import json
+import shutil
+import subprocess
+import sys
+from datetime import datetime, timezone
+from pathlib import Path
+
+from processes import peak_memory_and_seconds
+
+ROOT = Path(__file__).resolve().parent.parent
+#: Names of the data set, and what sounds in their place: kind and seed.
+MACHINES = {
+    "fan": ("fan", 1), "slider": ("slider", 1), "valve": ("valve", 1), "bearing": ("pump", 1), "gearbox": ("fan", 2),
+    "ToyCar": ("pump", 2), "ToyTrain": ("slider", 2),
+}
+PROTOCOLS = [
+    "table-1", "table-2", "log-mel rows of table-3", "table-3", "table-5", "figure-3", "figure-4", "diagnostics", "genrep", "baselines",
+]
+
+
+def make(program, folder):
+    for name, (kind, seed) in MACHINES.items():
+        target = folder / "dcase2023" / name
+        if target.is_dir():
+            continue
+        work = folder / "making"
+        shutil.rmtree(work, ignore_errors=True)
+        counts = ["--train", "990", "10", "--test", "50", "50", "--severity", "0.6"]
+        subprocess.run(
+            [program, "synth", "--out", str(work), "--machine", kind, "--seed", str(seed), *counts],
+            check=True, stdout=subprocess.DEVNULL,
+        )
+        target.parent.mkdir(parents=True, exist_ok=True)
+        (work / kind).rename(target)
+        shutil.rmtree(work)
+
+
+def log_mel_rows(folder):
+    """Table 3 with the systems alone that look at log-mel."""
+    text = (ROOT / "crates/auscult-eval/protocols/table-3.toml").read_text()
+    head, *systems = text.split("[[system]]")
+    systems = [system.split("[[cited]]")[0] for system in systems]
+    # log-mel is what a system looks at that names no front end.
+    kept = [it for it in systems if "front_end" not in it or "front_end = 'log-mel'" in it or 'front_end = "log-mel"' in it]
+    kept = [it for it in kept if "back_end" not in it]
+    path = folder / "table-3-log-mel.toml"
+    path.write_text(head + "".join(f"[[system]]{system}" for system in kept))
+    return path, len(kept)
+
+
+def main():
+    program, folder = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2])
+    wanted = sys.argv[3:] or PROTOCOLS
+    make(program, folder)
+    rows = []
+    for name in wanted:
+        protocol = name
+        if name.startswith("log-mel"):
+            protocol, count = log_mel_rows(folder)
+            print(f"{count} systems on log-mel")
+        out = folder / "run"
+        shutil.rmtree(out, ignore_errors=True)
+        command = [program, "bench", "run", str(protocol), "--data", str(folder), "--dataset", "dcase2023", "--out", str(out), "--no-cache"]
+        seconds, peak, processor = peak_memory_and_seconds(command)
+        results = json.loads((out / "results.json").read_text())
+        rows.append({
+            "protocol": name, "seconds": seconds, "processor_seconds": processor, "peak_mb": peak,
+            "scored": sum(row["score"] is not None for row in results["rows"]),
+            "without_score": sum(row["score"] is None for row in results["rows"]),
+            "diagnostics": len(results.get("diagnostics", [])),
+        })
+        print(json.dumps(rows[-1]), flush=True)
+    machine = subprocess.run(["lscpu"], capture_output=True, text=True, check=True).stdout
+    model = next(line.split(":", 1)[1].strip() for line in machine.splitlines() if line.startswith("Model name"))
+    commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
+    now = datetime.now(timezone.utc)
+    path = ROOT / "results" / "speed" / f"{now:%Y-%m-%d}-protocols.json"
+    path.write_text(json.dumps({
+        "commit": commit, "time": now.isoformat(timespec="seconds"), "machine": model, "load": Path("/proc/loadavg").read_text().split()[0],
+        "command": "bench/protocols.py " + " ".join([Path(program).name, "FOLDER", *sys.argv[3:]]),
+        "machines": len(MACHINES), "clips": 1200, "rows": rows,
+    }, indent=1) + "\n")
+    print(path)
+
+
+if __name__ == "__main__":
+    main()
