@@ -3,12 +3,12 @@
 # docs/accuracy.md from them.
 #
 # Usage: tools/measure_accuracy.sh [FOLDER_OF_MIMII_PUMP]
-# AUSCULT names the program to use; otherwise it is built. The synthetic suite is made anew.
+# AUSCULT names the program to use; otherwise it is built, with training. The synthetic suite is made anew.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 pump=${1:-}
 if [ -z "${AUSCULT:-}" ]; then
-    cargo build --release --quiet
+    cargo build --locked --release --quiet -p auscult-cli --features training
     AUSCULT="$PWD/target/release/auscult"
 fi
 work=$(mktemp -d)
@@ -29,7 +29,7 @@ run() { # name of the result, then the arguments of bench run
     cp "$work/run-$name"/{results.json,results.md,index.html} "$out/$name/"
 }
 
-for protocol in table-3 table-5 figure-windows figure-k figure-mimii diagnostics genrep baselines my-folder; do
+for protocol in table-1 table-2 table-3 table-4-small table-5 figure-windows figure-k figure-mimii diagnostics genrep baselines my-folder; do
     run "synthetic-$protocol" "$protocol" --data synthetic --dataset folder
 done
 # Networks see every frame a hundred times: few clips of 2 s keep it to minutes.
