@@ -4,8 +4,7 @@
     bench/protocols.py PROGRAM WORK_FOLDER [PROTOCOL...]
 
 Makes seven synthetic machines of 1,000 clips to learn from and 200 to judge, of 10 s, in WORK_FOLDER (2.7 GB; those that are there are
-kept), runs each protocol on them once, without a cache of vectors, and writes results/speed/DATE-protocols.json. The log-mel rows of Table 3 are run
-alone, too, as a protocol file beside.
+kept), runs each protocol on them once, without a cache of vectors, and writes results/speed/DATE-protocols.json.
 """
 import json
 import shutil
@@ -23,7 +22,8 @@ MACHINES = {
     "ToyCar": ("pump", 2), "ToyTrain": ("slider", 2),
 }
 PROTOCOLS = [
-    "table-1", "table-2", "log-mel rows of table-3", "table-3", "table-5", "figure-3", "figure-4", "diagnostics", "genrep", "baselines",
+    "table-1", "table-2", "log-mel rows of table-3", "diagnostics", "table-3 without its networks", "table-5", "figure-3", "figure-4",
+    "genrep", "baselines",
 ]
 
 
@@ -44,17 +44,23 @@ def make(program, folder):
         shutil.rmtree(work)
 
 
-def log_mel_rows(folder):
-    """Table 3 with the systems alone that look at log-mel."""
+def rows_of_table_3(folder, name, is_kept):
+    """Table 3 with some of its systems."""
     text = (ROOT / "crates/auscult-eval/protocols/table-3.toml").read_text()
     head, *systems = text.split("[[system]]")
-    systems = [system.split("[[cited]]")[0] for system in systems]
-    # log-mel is what a system looks at that names no front end.
-    kept = [it for it in systems if "front_end" not in it or "front_end = 'log-mel'" in it or 'front_end = "log-mel"' in it]
-    kept = [it for it in kept if "back_end" not in it]
-    path = folder / "table-3-log-mel.toml"
+    kept = [system.split("[[cited]]")[0] for system in systems if is_kept(system)]
+    path = folder / f"{name}.toml"
     path.write_text(head + "".join(f"[[system]]{system}" for system in kept))
-    return path, len(kept)
+    print(f"{name}: {len(kept)} systems")
+    return path
+
+
+#: Parts of a protocol that are run alone.
+PARTS = {
+    "log-mel rows of table-3": lambda it: 'front_end = "log-mel"\n' in it,
+    # Two networks for each machine see every frame a hundred times: hours, whatever scores them.
+    "table-3 without its networks": lambda it: "back_end" not in it,
+}
 
 
 def main():
@@ -63,10 +69,7 @@ def main():
     make(program, folder)
     rows = []
     for name in wanted:
-        protocol = name
-        if name.startswith("log-mel"):
-            protocol, count = log_mel_rows(folder)
-            print(f"{count} systems on log-mel")
+        protocol = rows_of_table_3(folder, name.replace(" ", "-"), PARTS[name]) if name in PARTS else name
         out = folder / "run"
         shutil.rmtree(out, ignore_errors=True)
         command = [program, "bench", "run", str(protocol), "--data", str(folder), "--dataset", "dcase2023", "--out", str(out), "--no-cache"]

@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use crate::decode::Decoder;
+use crate::decode::{Block, Decoder};
 use crate::input::Input;
 use crate::pcm::cut_off;
 use crate::{Error, Location, Result};
@@ -56,7 +56,8 @@ pub fn header_seconds(location: &Location) -> Result<Option<f64>> {
     let path = match location {
         Location::File(path) => path,
         Location::Memory(sound) => return Ok(Some(sound.seconds())),
-        Location::Table(..) | Location::StandardInput => return Ok(None),
+        Location::Table(..) => return counted_seconds(location),
+        Location::StandardInput => return Ok(None),
     };
     let (_, decoder) = Decoder::at(location)?;
     Ok(match decoder {
@@ -67,6 +68,23 @@ pub fn header_seconds(location: &Location) -> Result<Option<f64>> {
         Decoder::Packets(reader) => reader.seconds(),
         Decoder::Table(_) | Decoder::Memory(_) => None,
     })
+}
+
+/// The length of a table, which has no header: its rows are counted, up to that of a long recording.
+fn counted_seconds(location: &Location) -> Result<Option<f64>> {
+    const LONG: f64 = 60.0;
+    let (_, mut decoder) = Decoder::at(location)?;
+    let format = decoder.format();
+    let (rate, channels) = (f64::from(format.sample_rate), format.channels);
+    let (mut samples, mut block) = (0, Vec::new());
+    while samples as f64 / channels as f64 <= LONG * rate {
+        match decoder.next_block(&mut block) {
+            Ok(Block::Samples) => samples += block.len(),
+            Ok(Block::End) => break,
+            Err(_) => return Ok(None),
+        }
+    }
+    Ok(Some(samples as f64 / channels as f64 / rate))
 }
 
 #[cfg(test)]

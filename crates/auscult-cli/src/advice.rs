@@ -6,10 +6,15 @@ use auscult::{Error, audio, autoencoder, beam::OptionConflict, core, encoders, f
 
 /// What to print of an error: each problem of a configuration in a line of its own, anything else in one.
 pub(crate) fn lines(error: &anyhow::Error) -> Vec<String> {
-    match error.downcast_ref::<auscult_monitor::Error>() {
-        Some(auscult_monitor::Error::Site(site)) => site.lines().collect(),
-        _ => vec![describe(error)],
-    }
+    let of_site = |cause: &(dyn std::error::Error + 'static)| {
+        let monitor = cause.downcast_ref::<auscult_monitor::Error>();
+        let site = match monitor {
+            Some(auscult_monitor::Error::Site(site)) => Some(site),
+            _ => cause.downcast_ref::<auscult_monitor::site::SiteProblems>(),
+        };
+        site.map(|site| site.lines().collect())
+    };
+    error.chain().find_map(of_site).unwrap_or_else(|| vec![describe(error)])
 }
 
 /// The error with its causes in one line, and what to do next.
@@ -109,6 +114,9 @@ fn of_library(error: &Error) -> Option<String> {
         Error::SeveralRates { .. } | Error::RateOfLiveSound => "give --sample-rate HZ",
         Error::NoSources { problems } if problems.iter().any(has_no_paths) => {
             "give --samples-csv COLUMN@HZ, such as --samples-csv acceleration@25600, if it holds samples"
+        }
+        Error::NothingToLearn { .. } => {
+            "record the machine while it runs; a clip needs half of --clip-seconds of sound (10 s if not given)"
         }
         Error::BudgetNotKept(_) => "or fit without --at-most",
         Error::NothingToForget(_) => "auscult inspect --references lists what there is",

@@ -182,7 +182,7 @@ impl std::fmt::Display for ClipCondition {
             ),
             Self::TooShort { samples, needed } => write!(
                 formatter,
-                "too short: {}, at least {needed} (half a clip) are needed; record longer, or fit shorter clips",
+                "too short: {}, at least {needed} (half a clip) are needed; record longer, or choose shorter clips",
                 crate::plural(*samples, "sample")
             ),
         }

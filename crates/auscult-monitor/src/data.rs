@@ -108,7 +108,11 @@ impl DataFolder {
 }
 
 /// Makes a folder that others may not look into: there is sound of people in it. One that is there stays as it is.
-fn make_private(folder: &Path) -> std::io::Result<()> {
+///
+/// # Errors
+///
+/// If it cannot be made.
+pub fn make_private(folder: &Path) -> std::io::Result<()> {
     if folder.is_dir() {
         return Ok(());
     }

@@ -26,6 +26,7 @@ pub(crate) struct Page<T> {
 /// Which part of a list.
 #[derive(Debug, Clone, Default, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Part {
     /// At most so many, 1 to 1000; 100 if not given.
     #[param(minimum = 1, maximum = 1000)]

@@ -101,7 +101,7 @@ const HEAD_TIME: Duration = Duration::from_secs(30);
 const HANDSHAKE_TIME: Duration = Duration::from_secs(10);
 
 /// How long connections may go on when the service stops.
-const END_TIME: Duration = Duration::from_secs(3);
+const END_TIME: Duration = Duration::from_secs(1);
 
 /// How often certificates are looked at.
 const LOOK: Duration = Duration::from_secs(5);

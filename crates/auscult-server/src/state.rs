@@ -39,9 +39,13 @@ pub enum ExportFormat {
     Parquet,
 }
 
-/// Writes clips of a history to a new file, for data tools; the program has one.
-pub type Exporter =
-    Arc<dyn Fn(&History, &ClipQuery, ExportFormat, &Path) -> Result<(), String> + Send + Sync>;
+/// Writes clips of a history to a new file, for data tools; the program has one. What it is given last takes folders of
+/// this computer out of texts.
+pub type Exporter = Arc<
+    dyn Fn(&History, &ClipQuery, ExportFormat, &Path, &dyn Fn(&mut String)) -> Result<(), String>
+        + Send
+        + Sync,
+>;
 
 /// What a service is made of.
 #[derive(Clone)]

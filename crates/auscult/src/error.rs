@@ -89,7 +89,7 @@ pub enum Error {
         folders: Vec<String>,
     },
     /// Not one clip can be learnt from.
-    #[error("no usable clip in {files} {}: nothing to learn from; record the machine while it runs",
+    #[error("no usable clip in {files} {}: nothing to learn from",
         if *.files == 1 { "file" } else { "files" })]
     NothingToLearn {
         /// Files that were read.

@@ -438,7 +438,10 @@ impl<'a> Gathering<'a> {
         Self {
             references: References::for_front_end(&**front_end),
             learned: Learned::default(),
-            seen: known.iter().map(|from| (from.digest.clone(), from.source.clone())).collect(),
+            seen: known
+                .iter()
+                .map(|from| (from.digest.clone(), clip_name(&from.source, from.start_seconds)))
+                .collect(),
             quality: QualityTally::default(),
             copies: reading.rules().copies,
             clip_seconds: length.samples() as f64 / f64::from(length.sample_rate()),

@@ -16,6 +16,7 @@ pub(crate) fn write_clips(
     query: &ClipQuery,
     format: &Format,
     output: Option<&Path>,
+    clean: &dyn Fn(&mut String),
 ) -> anyhow::Result<()> {
     let mut columns = vec!["machine".to_owned()];
     columns.extend(clip_columns());
@@ -23,7 +24,11 @@ pub(crate) fn write_clips(
     let row = if matches!(format, Format::Json | Format::JsonLines) { object } else { row };
     let mut writer = RecordWriter::new(format, columns, output)?;
     let mut failed = None;
-    history.clips(query, &mut |clip| {
+    history.clips(query, &mut |mut clip| {
+        let StoredClip { row: texts, .. } = &mut clip;
+        let others =
+            [&mut texts.heard, &mut texts.differs_most, &mut texts.copy_of, &mut texts.error];
+        others.into_iter().flatten().chain([&mut texts.path]).for_each(clean);
         if failed.is_none() {
             failed = writer.write(row(&clip)).err();
         }

@@ -178,8 +178,17 @@ pub(crate) fn few_neighbours(model: &Model) -> Option<String> {
             ensemble.members.iter().filter_map(of_member).collect()
         }
     };
-    (!asking.is_empty())
-        .then(|| format!("{}: there are only {others} others, all are used", asking.join(", ")))
+    (!asking.is_empty()).then(|| {
+        format!(
+            "{}: there {}, and all are used",
+            asking.join(", "),
+            if others == 1 {
+                "is only 1 other".to_owned()
+            } else {
+                format!("are only {others} others")
+            }
+        )
+    })
 }
 
 /// The labels of an ensemble's members.

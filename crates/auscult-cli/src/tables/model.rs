@@ -15,7 +15,7 @@ use super::{
     Align, Table,
     promise::{domain_shortcomings, rate, shortcoming},
 };
-use crate::printer::{count, strong};
+use crate::printer::{count, printable, strong};
 
 /// Number of references of each visit; those of none under "".
 fn visits(model: &Model) -> BTreeMap<&str, usize> {
@@ -332,10 +332,10 @@ pub(crate) fn references(model: &Model) -> String {
     for (index, (from, score)) in model.references().provenance().iter().zip(scores).enumerate() {
         table.row([
             index.to_string(),
-            from.source.clone(),
+            printable(&from.source),
             format!("{:.1}", from.start_seconds),
-            from.visit.clone().unwrap_or_default(),
-            from.domain.clone().unwrap_or_default(),
+            from.visit.as_deref().map(printable).unwrap_or_default(),
+            from.domain.as_deref().map(printable).unwrap_or_default(),
             score.map(|score| format!("{score:.4}")).unwrap_or_default(),
         ]);
     }

@@ -88,14 +88,14 @@ pub(crate) fn explained(record: &ClipRecord) -> Option<String> {
     let mut text = format!("{}\n", printer::strong(name_of(record)));
     if !record.heard.is_empty() {
         // Writing to a text cannot fail.
-        let _ = writeln!(text, "{}", record.heard);
+        let _ = writeln!(text, "{}", printable(&record.heard));
     }
     if let Some(difference) = &record.difference {
         let _ = writeln!(text, "{}", octaves(difference));
     }
-    let _ = writeln!(text, "{}", explanation.summary);
+    let _ = writeln!(text, "{}", printable(&explanation.summary));
     for sentence in explanation.sentences() {
-        let _ = writeln!(text, "  {sentence}");
+        let _ = writeln!(text, "  {}", printable(sentence));
     }
     Some(text)
 }

@@ -285,10 +285,10 @@ fn recordings_too_short_for_a_clip_are_named() {
     sandbox.record("normal", 1..3, 2);
     let line = "fit --preset paper normal -o m --front-end ced --clip-seconds 10";
     let ran = run(&sandbox, line).exits(2);
-    assert!(ran.stderr.contains("or fit shorter clips"), "{ran:#?}");
+    assert!(ran.stderr.contains("or choose shorter clips"), "{ran:#?}");
     let ran =
         run(&sandbox, "fit --preset paper normal -o m --front-end ced --clip-seconds 1.5").exits(0);
-    assert!(ran.stderr.contains("or fit shorter clips"), "{ran:#?}");
+    assert!(ran.stderr.contains("or choose shorter clips"), "{ran:#?}");
 }
 
 #[test]

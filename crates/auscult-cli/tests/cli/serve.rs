@@ -30,7 +30,11 @@ fn users_are_added_changed_and_removed() {
         let line = format!("serve user add {name} --role {role} --data data");
         sandbox.run_with_input(&line, password.as_bytes())
     };
-    shows(sandbox.run("serve user list --data data"), "no users");
+    let list = "serve user list --data data";
+    sandbox.run(list).exits(2).says("data: there is no such data folder; name it with --data");
+    assert!(!sandbox.path("data").exists());
+    std::fs::create_dir(sandbox.path("data")).unwrap();
+    shows(sandbox.run(list), "no users");
     shows(add("anna", "admin", "correct horse\n"), "anna is administrator now");
     add("anna", "viewer", "correct horse\n").exits(2).says("already");
     add("bert", "king", "correct horse\n").exits(2).says("viewer, operator or administrator");

@@ -69,6 +69,17 @@ fn tables_are_recordings_at_their_own_rate() {
 }
 
 #[test]
+fn clips_are_as_long_as_tables_that_agree() {
+    let sandbox = sandbox();
+    let fit =
+        "fit text --samples-csv a_x@4000/16 --sample-rate native --preset fast -o model.auscult";
+    sandbox.run(fit).exits(0).says("clips are 1 s long, as all recordings are");
+    // A longer one does not change what the others are.
+    sandbox.write("text/long.csv", csv(&acceleration(0).repeat(70)));
+    sandbox.run(fit).exits(2).says("too short");
+}
+
+#[test]
 fn tables_taken_for_manifests_are_explained() {
     let sandbox = sandbox();
     let ran = sandbox.run("fit text/3.csv -o model.auscult").exits(2);

@@ -10,8 +10,8 @@ use super::conformal::CalibrationClip;
 /// r the share of variance that lies between groups (intraclass correlation of ranks).
 ///
 /// r is taken at its upper 95 % limit: with few groups it is hardly known, and a correlation
-/// underestimated by luck would promise too much. `clips` ascend by score. Without two groups, or
-/// with one clip in each, it is the plain count; it is never below the number of groups.
+/// underestimated by luck would promise too much. `clips` ascend by score. With one clip in each group it is the plain
+/// count, and of one group alone it is one; it is never below the number of groups.
 pub(super) fn count(clips: &[CalibrationClip]) -> f64 {
     let mut groups: BTreeMap<usize, Vec<f64>> = BTreeMap::new();
     // Ranks instead of scores: a few huge scores would decide the variance alone.
@@ -19,8 +19,12 @@ pub(super) fn count(clips: &[CalibrationClip]) -> f64 {
         groups.entry(clip.group).or_default().push(rank as f64);
     }
     let (count, group_count) = (clips.len() as f64, groups.len() as f64);
-    if groups.len() < 2 || groups.len() == clips.len() {
+    if groups.len() == clips.len() {
         return count;
+    }
+    // How one group differs from the next cannot be seen from one.
+    if groups.len() == 1 {
+        return group_count;
     }
     let mean = (count - 1.0) / 2.0;
     let (mut between, mut within, mut squares) = (0.0, 0.0, 0.0);
@@ -66,6 +70,13 @@ mod tests {
         let worth = count(&clips(&mixed));
         assert!((200.0..=400.0).contains(&worth), "{worth}");
         assert_eq!(count(&clips(&[0, 1, 2, 3])), 4.0, "one clip in each group");
+        assert_eq!(count(&clips(&[0])), 1.0);
+        assert_eq!(count(&clips(&[])), 0.0);
+    }
+
+    #[test]
+    fn one_group_says_nothing_of_others() {
+        assert_eq!(count(&clips(&[3; 30])), 1.0);
     }
 
     #[test]

@@ -131,6 +131,10 @@ impl fmt::Display for Lack {
         let Self { promise, clips, .. } = self;
         let needed = promise.calibration_floor();
         match self.missing {
+            Missing::Clips if *clips == 0 => write!(
+                formatter,
+                "a false-alarm rate of {promise} needs {needed} normal clips that can be left out, and none can: a visit is left out                  others stay (six, with the presets best and fast); record at least {needed} more, on several visits",
+            )?,
             Missing::Clips => write!(
                 formatter,
                 "a false-alarm rate of {promise} needs {needed} normal clips, and there are {clips}: record at least {} \

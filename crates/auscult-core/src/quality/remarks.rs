@@ -137,7 +137,7 @@ impl fmt::Display for Remark {
             Self::Short(seconds, clip_seconds) => write!(
                 formatter,
                 "short: {seconds:.1} s of sound, silence fills the clip up to {clip_seconds:.1} s; its score says \
-                 little unless the references are as short: record longer, or fit shorter clips"
+                 little unless the references are as short: record longer, or choose shorter clips"
             ),
             Self::WiderBand(hertz) => write!(
                 formatter,

@@ -101,6 +101,13 @@ impl History {
         migrate::migrate(connection, &self.path)
     }
 
+    /// Brings everything into the one file, for whoever copies it after the end. Those who still read keep the rest
+    /// in the log, where it is as safe.
+    pub(crate) fn fold_log(&self) {
+        let _ = self.connection.busy_timeout(std::time::Duration::from_millis(500));
+        let _ = self.connection.execute_batch("PRAGMA wal_checkpoint(TRUNCATE);");
+    }
+
     /// Writes one commit, whole or not at all; a running monitor has a [`Writer`] for it.
     ///
     /// # Errors

@@ -147,6 +147,11 @@ struct Loop {
 
 impl Loop {
     fn run(mut self, jobs: &Receiver<Job>) {
+        self.work(jobs);
+        self.history.fold_log();
+    }
+
+    fn work(&mut self, jobs: &Receiver<Job>) {
         let mut next = None;
         loop {
             let first = match next.take() {

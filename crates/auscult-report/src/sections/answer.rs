@@ -144,7 +144,13 @@ fn what_differs(page: &Page<'_>) -> String {
     }
     let kinds = &page.kinds;
     if kinds.is_empty() {
-        return "Nothing.".to_owned();
+        let is_judged = page.health.why != Why::NotJudged;
+        return if is_judged {
+            "Nothing."
+        } else {
+            "Not judged: the clips below say what differs in each."
+        }
+        .to_owned();
     }
     let name = |(index, kind): (usize, &Kind)| {
         let words = kind.short_name(&page.input.clips);

@@ -87,7 +87,7 @@ impl Store {
     pub fn open(folder: &Path) -> Result<Self, AccessError> {
         let path = folder.join(FILE);
         let failed = |reason: String| AccessError::Open { path: path.clone(), reason };
-        std::fs::create_dir_all(folder).map_err(|error| failed(error.to_string()))?;
+        auscult_monitor::data::make_private(folder).map_err(|error| failed(error.to_string()))?;
         let mut writer = Connection::open(&path).map_err(|error| failed(error.to_string()))?;
         #[cfg(unix)]
         {
@@ -176,6 +176,16 @@ pub(super) fn check_name(name: &str) -> Result<(), AccessError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_folder_that_it_makes_is_closed_to_others() {
+        use std::os::unix::fs::PermissionsExt;
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("data");
+        Store::open(&folder).unwrap();
+        assert_eq!(folder.metadata().unwrap().permissions().mode() & 0o777, 0o750);
+    }
 
     #[test]
     fn a_store_is_made_once_and_newer_ones_are_refused() {

@@ -48,8 +48,8 @@ fn enter(app: &App, request: &mut Request) -> Result<()> {
         return Err(Problem::new(
             StatusCode::MISDIRECTED_REQUEST,
             format!(
-                "this service is not {host:?}; reach it by its address, or name the host in server.hosts of the \
-                 configuration"
+                "this service is not {host:?}; reach it by the address that it listens at, or name the host in server.hosts \
+                 of the configuration"
             ),
         ));
     }

@@ -105,6 +105,7 @@ impl Clip {
 /// Which clips.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 struct Wanted {
     /// From this time on ...
     from: Option<String>,
@@ -176,6 +177,7 @@ fn no_clip(name: &str, step: u64) -> Problem {
 /// Which sound.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 struct WhichSound {
     /// `clip` (the clip itself, if not given), `nearest` (its closest normal clip) or `all` (everything that was kept
     /// around it).

@@ -32,6 +32,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// Which events.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 struct Wanted {
     /// Of this machine only.
     #[param(max_length = 64)]

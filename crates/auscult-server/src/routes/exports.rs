@@ -35,6 +35,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// What, and in which form.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 struct Wanted {
     /// `csv` or `parquet` for clips, `csv` or `jsonl` for events.
     #[param(max_length = 10)]
@@ -76,6 +77,7 @@ async fn clips(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<R
     let (from, to) = span(wanted.from.as_deref(), wanted.to.as_deref())?;
     let file = Passing::new(&app.monitor().settings().data, extension)?;
     let data = app.monitor().settings().data.clone();
+    let scrubber = app.scrubber();
     let file = app
         .work(move || {
             // Apart from the connections that answer everybody else: this may take minutes.
@@ -95,7 +97,12 @@ async fn clips(State(app): State<App>, Query(wanted): Query<Wanted>) -> Result<R
                     format!("{rows} clips are more than {MOST_ROWS}; narrow it with machine, from and to"),
                 ));
             }
-            exporter(history, &query, form, file.path())
+            let clean = |text: &mut String| {
+                if let Some(clean) = scrubber.scrub(text) {
+                    *text = clean;
+                }
+            };
+            exporter(history, &query, form, file.path(), &clean)
                 .map_err(|error| Problem::internal("the clips cannot be written", &error))?;
             Ok(file)
         })
@@ -266,6 +273,7 @@ fn quoted(cell: &str) -> String {
 /// Which machine, and how far back.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 struct Week {
     /// The machine.
     #[param(max_length = 64)]

@@ -78,6 +78,7 @@ async fn give(
 /// Whose feedback.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 struct Wanted {
     /// Of this machine only.
     #[param(max_length = 64)]

@@ -31,6 +31,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// Which machines.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 struct Wanted {
     /// In this state only.
     state: Option<String>,

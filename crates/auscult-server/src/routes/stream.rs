@@ -40,6 +40,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// Where to go on.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 struct Resume {
     /// The id of the last event that was received, as the header `Last-Event-ID` has it.
     #[param(max_length = 200)]

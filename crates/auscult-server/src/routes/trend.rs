@@ -24,6 +24,7 @@ pub(super) fn routes() -> OpenApiRouter<App> {
 /// Which part of the past.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
+#[serde(deny_unknown_fields)]
 struct Wanted {
     /// From this time on; a day before the end if not given.
     from: Option<String>,

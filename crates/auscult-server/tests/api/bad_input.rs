@@ -13,6 +13,9 @@ async fn nonsense_in_queries_is_named() {
     let of_pump = "/api/v1/machines/pump-7";
     for (path, status) in [
         ("/api/v1/machines?limit=0".to_owned(), 422),
+        ("/api/v1/machines?since=yesterday".to_owned(), 400),
+        ("/api/v1/events?since=yesterday".to_owned(), 400),
+        ("/api/v1/audit?foo=1".to_owned(), 400),
         ("/api/v1/machines?limit=1001".to_owned(), 422),
         ("/api/v1/machines?limit=-1".to_owned(), 400),
         ("/api/v1/machines?limit=x".to_owned(), 400),

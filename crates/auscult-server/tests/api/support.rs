@@ -6,6 +6,7 @@ use auscult::{Cancel, FrontEnds};
 use auscult_monitor::{
     clock::Clock,
     data::DataFolder,
+    history::StoredClip,
     run,
     running::{Watching, begin},
     site::Site,
@@ -89,8 +90,19 @@ impl Service {
             store: store.clone(),
             policy,
             logs: LogRing::default(),
-            exporter: Some(std::sync::Arc::new(|_, _, _, path| {
-                std::fs::write(path, "machine,path\n").map_err(|error| error.to_string())
+            exporter: Some(std::sync::Arc::new(|history, query, _, path, clean| {
+                let mut text = "machine,path\n".to_owned();
+                let mut add = |clip: StoredClip| {
+                    let mut path = clip.row.path;
+                    clean(&mut path);
+                    text.push_str(&clip.machine);
+                    text.push(',');
+                    text.push_str(&path);
+                    text.push('\n');
+                    Ok(())
+                };
+                history.clips(query, &mut add).map_err(|error| error.to_string())?;
+                std::fs::write(path, text).map_err(|error| error.to_string())
             })),
             is_demo: false,
         }));

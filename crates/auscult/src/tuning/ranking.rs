@@ -40,7 +40,7 @@ impl Ranking {
     /// Ranks results of one study. Equal AUCs are ordered by simplicity, then by name.
     ///
     /// Recommended is the plainest among those like the best (presets before all others), and the best of
-    /// several such; never one that a preset is clearly better than.
+    /// several such; never one that a preset is clearly better than, and the default preset unless one is clearly better than that.
     pub fn of(mut evaluations: Vec<Evaluation>) -> Self {
         evaluations.sort_by(|left, right| {
             let simplicity = left.candidate.changes.cmp(&right.candidate.changes);
@@ -62,6 +62,14 @@ impl Ranking {
                 && beside.is_some_and(|beside| !beside.like_the_best)
         };
         let recommended = candidates.iter().position(is_better).unwrap_or(recommended);
+        // The default stays unless something is clearly better than it.
+        let is_like_default = |(_, ranked): &(usize, &Ranked)| {
+            let chosen = candidates.get(recommended).map(|chosen| &chosen.evaluation);
+            ranked.evaluation.candidate.is_default()
+                && compare(ranked.evaluation.clone(), chosen).like_the_best
+        };
+        let default = candidates.iter().enumerate().find(is_like_default);
+        let recommended = default.map_or(recommended, |(index, _)| index);
         Self { candidates, recommended }
     }
 

@@ -14,12 +14,23 @@ use crate::{
     tables::serve::{token_table, user_table},
 };
 
+/// The users of a data folder. A folder that is not there has none: only who adds the first makes it.
+fn open(data: &DataFolder, makes_folder: bool) -> anyhow::Result<Store> {
+    let folder = data.root();
+    anyhow::ensure!(
+        makes_folder || folder.is_dir(),
+        "{}: there is no such data folder; name it with --data",
+        folder.display()
+    );
+    Ok(Store::open(folder)?)
+}
+
 pub(super) fn user(
     data: &DataFolder,
     command: &UserCommand,
     context: &Context,
 ) -> anyhow::Result<Outcome> {
-    let store = Store::open(data.root())?;
+    let store = open(data, matches!(command, UserCommand::Add { .. }))?;
     let printer = &context.printer;
     match command {
         UserCommand::Add { name, role } => {
@@ -51,7 +62,7 @@ pub(super) fn token(
     command: &TokenCommand,
     context: &Context,
 ) -> anyhow::Result<Outcome> {
-    let store = Store::open(data.root())?;
+    let store = open(data, matches!(command, TokenCommand::Add { .. }))?;
     let printer = &context.printer;
     match command {
         TokenCommand::Add { name, scopes, expires } => {

@@ -2,11 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
-use auscult_monitor::{
-    data::DataFolder,
-    history::{ClipQuery, History},
-    sources::Plant,
-};
+use auscult_monitor::{data::DataFolder, history::History, sources::Plant};
 use auscult_server::{ExportFormat, Exporter, LogRing, Serve};
 
 use crate::{
@@ -59,11 +55,11 @@ fn last_time(data: &DataFolder) -> anyhow::Result<Option<f64>> {
 
 /// Clips are written as `auscult watch export --parquet` or `--csv-safe` writes them.
 fn exporter() -> Exporter {
-    Arc::new(|history: &History, query: &ClipQuery, form: ExportFormat, path: &Path| {
+    Arc::new(|history, query, form, path: &Path, clean| {
         let (format, output) = match form {
             ExportFormat::Csv => (Format::Csv(Cells::ForSpreadsheets), Some(path)),
             ExportFormat::Parquet => (Format::Parquet(path.to_owned()), None),
         };
-        write_clips(history, query, &format, output).map_err(|error| format!("{error:#}"))
+        write_clips(history, query, &format, output, clean).map_err(|error| format!("{error:#}"))
     })
 }

@@ -27,6 +27,6 @@ pub(super) fn export(data: &DataFolder, arguments: &ExportArguments) -> anyhow::
     };
     target.map_or(Ok(()), |target| auscult::files::check_target(target))?;
     let query = ClipQuery { machine, ..ClipQuery::default() };
-    write_clips(&history, &query, &format, arguments.format.output.as_deref())?;
+    write_clips(&history, &query, &format, arguments.format.output.as_deref(), &|_| {})?;
     Ok(Outcome::Done)
 }
