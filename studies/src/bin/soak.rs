@@ -15,6 +15,10 @@
 //! - the leak is an alarm before it is fully grown, later than by 3 of 5, which found it when a third was there;
 //! - the dead microphone is a sensor fault and no alarm; the nights are not running; the valve's microphone is not called moved;
 //! - memory after the first day flat within 10 %; the database within its budget of 200 MB; replay equal to what was told live.
+//!
+//! A second run had planned rules whose alarms ended after five normal clips: 19 alarms that nothing caused, on five machine-days, because on an
+//! unusual day an alarm ended and was raised again. Alarms of planned rules now end after up to 60. Expected of that, before it was run: at
+//! most two for any machine and at most seven for all (on such a day one alarm, rarely two); all else as before, the leak on the same day.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a study prints its table")]
 

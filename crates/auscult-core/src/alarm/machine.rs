@@ -532,6 +532,22 @@ mod tests {
         }
 
         #[test]
+        fn an_alarm_that_ends_later_is_never_raised_more_often(
+            settings in settings(), longer in 0..20_usize, verdicts in prop::collection::vec(any::<bool>(), 1..200),
+        ) {
+            let raised = |clear: usize| {
+                let mut alarm = AlarmMachine::new(rules(AlarmSettings { clear, latch: Latch::SelfClearing, ..settings }));
+                let observe = |(index, &anomalous): (usize, &bool)| {
+                    let observation = if anomalous { Observation::Anomalous } else { Observation::Normal };
+                    alarm.observe(index as f64, observation)
+                };
+                let changes = verdicts.iter().enumerate().filter_map(observe);
+                changes.filter(|change| change.to == AlarmState::Alarm).count()
+            };
+            prop_assert!(raised(settings.clear + longer) <= raised(settings.clear));
+        }
+
+        #[test]
         fn anomalous_sound_alone_raises_after_m_clips(settings in settings()) {
             let mut alarm = AlarmMachine::new(rules(settings));
             for clip in 1..=settings.raise {

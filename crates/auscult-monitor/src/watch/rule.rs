@@ -198,6 +198,7 @@ fn decide(
     let plan = BudgetPlan::new(model, budget, hop_seconds, clear)?;
     if let Some((choice, alarm)) = plan.chosen.zip(plan.alarm()) {
         let (rate, expected) = (choice.rate, choice.alarms);
+        let alarm = ends_once(alarm, rate, hop_seconds);
         return Ok(Decision { rate, alarm, expected, missing: None, possible: None });
     }
     let possible = possible(model, &plan);
@@ -207,10 +208,26 @@ fn decide(
     match nearest.filter(|_| !is_named) {
         Some((choice, alarm)) => {
             let (rate, expected) = (choice.rate, choice.alarms);
+            let alarm = ends_once(alarm, rate, hop_seconds);
             Ok(Decision { rate, alarm, expected, missing: Some(why), possible })
         }
         None => Err(refusal(&plan, &why, possible)),
     }
+}
+
+/// The most normal clips in a row that end the alarm of a planned rule, and the longest time they may take.
+const MOST_CLEAR: f64 = 60.0;
+const LONGEST_CLEAR_SECONDS: f64 = 3_600.0;
+
+/// How likely the next clips of a machine that is well must be to end its alarm.
+const CHANCE_TO_CLEAR: f64 = 0.1;
+
+/// The rule, with an alarm that ends after so many normal clips that an unusual day is one alarm and not ten. A longer end never raises
+/// more alarms, so what was planned with a short one holds.
+fn ends_once(alarm: AlarmSettings, rate: FalseAlarmRate, hop_seconds: f64) -> AlarmSettings {
+    let likely = CHANCE_TO_CLEAR.ln() / (-f64::from(rate)).ln_1p();
+    let clips = likely.min(MOST_CLEAR).min(LONGEST_CLEAR_SECONDS / hop_seconds);
+    AlarmSettings { clear: alarm.clear.max(clips as usize), ..alarm }
 }
 
 /// What a decision depends on.
@@ -252,13 +269,14 @@ pub(super) fn status(spec: &MachineSpec, model: &Model, plan: Option<&RulePlan>)
     let rate = settings.false_alarm_rate;
     let own_budget = settings.alarm_budget.filter(|_| spec.alarm.is_none());
     let clips = format!("{} of {} clips", rule.raise, rule.window);
+    let end = format!("an alarm ends after {} normal ones in a row", rule.clear);
     let (budget, missing) = match plan {
         Some(plan) => (Some(plan.budget), plan.missing.clone()),
         None => (own_budget, None),
     };
     let text = match (plan, &missing) {
         (Some(plan), None) => format!(
-            "{clips}, of which {rate} may be anomalous: at most {} is promised, with a clip every {}",
+            "{clips}, of which {rate} may be anomalous: at most {} is promised, with a clip every {}; {end}",
             plan.budget,
             seconds(plan.hop_seconds)
         ),
@@ -269,16 +287,16 @@ pub(super) fn status(spec: &MachineSpec, model: &Model, plan: Option<&RulePlan>)
             };
             format!(
                 "{clips}, of which {rate} may be anomalous: {} is aimed at, with a clip every {}, and cannot be promised ({}). \
-                 {missing}. For now {instead}",
+                 {missing}. For now {instead}; {end}",
                 plan.budget,
                 seconds(plan.hop_seconds),
                 expectation(plan)
             )
         }
-        (None, _) if spec.alarm.is_some() => format!("{clips}, as the configuration says"),
+        (None, _) if spec.alarm.is_some() => format!("{clips}, as the configuration says; {end}"),
         (None, _) => match own_budget {
-            Some(budget) => format!("{clips}, the model's own rule for at most {budget}"),
-            None => format!("{clips}, the model's own rule"),
+            Some(budget) => format!("{clips}, the model's own rule for at most {budget}; {end}"),
+            None => format!("{clips}, the model's own rule; {end}"),
         },
     };
     RuleStatus {
