@@ -265,7 +265,7 @@ def run(
     sink = Sink(progress)
     results = Results(_native.run_protocol(options, data, given, sink))
     for one in given:
-        systems_of_it = [it["name"] for it in results.json["protocol"]["systems"] if it["front_end"] == one["name"]]
+        systems_of_it = [it["name"] for it in results.json["protocol"]["system"] if it["front_end"] == one["name"]]
         scores = [row["score"] for row in results.json["rows"] if row["system"] in systems_of_it]
         if one["function"] is not None and scores and all(score is None for score in scores):
             one["function"].raise_cause(sink.problems)
