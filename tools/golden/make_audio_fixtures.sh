@@ -28,9 +28,12 @@ def saw(path, rate, channels, width, frames, scale):
 work = sys.argv[1]
 saw(f"{work}/saw16.wav", 16000, 1, 2, 8000, 16)
 saw(f"{work}/saw24.wav", 48000, 2, 3, 4800, 4096)
+saw(f"{work}/long.wav", 16000, 1, 2, 200000, 16)
 PY
 flac --silent --force --best --no-padding -o "$out/saw16.flac" "$work/saw16.wav"
 flac --silent --force --best --no-padding -o "$out/saw24.flac" "$work/saw24.wav"
+# Long enough for its packets to be looked for.
+flac --silent --force --best --no-padding -o "$out/long.flac" "$work/long.wav"
 
 # Half a second of a 1 kHz tone with an amplitude of 1/8 (the default of ffmpeg's sine).
 tone() { # rate, file, encoder options

@@ -81,7 +81,7 @@ impl Chunks {
     /// Hands over to the sound that follows.
     pub(crate) fn into_pcm(self, layout: &Layout, byte_len: Option<u64>) -> PcmReader {
         let Layout { encoding, sample_rate, channels } = *layout;
-        PcmReader::new(Box::new(self.reader), encoding, sample_rate, channels, byte_len)
+        PcmReader::new(self.reader, encoding, sample_rate, channels, byte_len)
             .starting_at(self.position)
     }
 }

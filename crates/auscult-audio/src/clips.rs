@@ -2,6 +2,9 @@
 
 use std::fmt;
 use std::io::Read;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
 
 use crate::channels::mix_down;
 use crate::cut::Cutter;
@@ -10,7 +13,7 @@ use crate::far::FarTaken;
 use crate::input::Input;
 use crate::resample::Resampler;
 use crate::{
-    AudioClip, ChannelRule, CheckedReadSettings, ClipRange, Error, Extent, Location, Result,
+    AudioClip, ChannelRule, CheckedReadSettings, ClipRange, Error, Extent, Location, Part, Result,
 };
 
 /// What is known about an input, so far.
@@ -59,11 +62,44 @@ pub struct ClipReader {
     resampler: Resampler,
     cutter: Cutter,
     stage: Stage,
+    window: Window,
+    /// Whether another part of the same input may be read from here on.
+    can_go_on: bool,
     frames_read: u64,
     seconds_dropped: f64,
+    /// The last block, which ends at `frames_read`.
     interleaved: Vec<f32>,
     mono: Vec<f32>,
     resampled: Vec<f32>,
+}
+
+/// Which frames of an input are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Window {
+    start: u64,
+    /// One past the last; the end of the input if not given.
+    end: Option<u64>,
+}
+
+impl Window {
+    fn of(part: Part, sample_rate: u32) -> Self {
+        let frame = |time: Duration| (time.as_secs_f64() * f64::from(sample_rate)).round() as u64;
+        let start = frame(part.start);
+        Self { start, end: part.length.map(|length| start.saturating_add(frame(length))) }
+    }
+
+    /// The frames of a block that are read; the block is `frames` long and starts at `first`.
+    fn within(self, first: u64, frames: usize) -> Range<usize> {
+        let place = |frame: u64| {
+            usize::try_from(frame.saturating_sub(first)).map_or(frames, |place| place.min(frames))
+        };
+        let start = place(self.start);
+        start..self.end.map_or(frames, place).max(start)
+    }
+
+    fn is_over(self, frames_read: u64) -> bool {
+        self.end.is_some_and(|end| frames_read >= end)
+    }
 }
 
 /// How far a reader has come.
@@ -89,7 +125,52 @@ impl ClipReader {
     /// this build cannot decode, outside the limits, or without the wanted channel.
     pub fn open(location: &Location, settings: &CheckedReadSettings) -> Result<Self> {
         let (label, decoder) = Decoder::at(location)?;
-        Self::new(label, decoder, settings)
+        let part = match location {
+            Location::Part(_, part) => Some(*part),
+            _ => None,
+        };
+        Ok(Self::new(label, decoder, settings)?.of_part(part))
+    }
+
+    /// Reads from the bytes of a sound file, or a part of it; `label` names it in errors.
+    ///
+    /// # Errors
+    ///
+    /// As [`ClipReader::open`].
+    pub fn from_bytes(
+        label: &str,
+        bytes: Arc<[u8]>,
+        part: Option<Part>,
+        settings: &CheckedReadSettings,
+    ) -> Result<Self> {
+        let decoder = Decoder::open(Input::from_bytes(label, bytes)?)?;
+        Ok(Self::new(label.to_owned(), decoder, settings)?.of_part(part))
+    }
+
+    /// Another part of the input that was opened with a part before, going on from where the reader is if it can:
+    /// parts that come in their order are decoded once. `None` if it has passed the part, or cannot go on.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`ClipReader::open`].
+    pub fn go_on(self, part: Part, settings: &CheckedReadSettings) -> Result<Option<Self>> {
+        let window = Window::of(part, self.decoder.format().sample_rate);
+        let block = self.interleaved.len() / self.decoder.format().channels;
+        let is_ahead = window.start >= self.frames_read - block as u64;
+        if !self.can_go_on || !is_ahead {
+            return Ok(None);
+        }
+        let mut next = Self::new(self.label, self.decoder, settings)?.of_part(Some(part));
+        (next.frames_read, next.interleaved) = (self.frames_read, self.interleaved);
+        // What the part before left of its last block is the first of this one.
+        next.stage = next.pass_on(block).map_or_else(Stage::Broken, |()| Stage::Reading);
+        Ok(Some(next))
+    }
+
+    fn of_part(self, part: Option<Part>) -> Self {
+        let Some(part) = part else { return self };
+        let window = Window::of(part, self.decoder.format().sample_rate);
+        Self { window, can_go_on: true, ..self }
     }
 
     /// Reads from any stream of bytes; `label` names it in errors.
@@ -125,6 +206,8 @@ impl ClipReader {
             resampler,
             cutter: Cutter::new(settings),
             stage: Stage::Reading,
+            window: Window { start: 0, end: None },
+            can_go_on: false,
             frames_read: 0,
             seconds_dropped: 0.0,
             interleaved: Vec::new(),
@@ -152,36 +235,66 @@ impl ClipReader {
 
     /// Decodes one block and passes it on to the cutter.
     fn read_block(&mut self) -> Stage {
-        match self.decoder.next_block(&mut self.interleaved) {
-            Ok(Block::Samples) => match self.pass_on() {
-                Ok(()) => Stage::Reading,
-                Err(error) => Stage::Broken(error),
-            },
+        if self.window.is_over(self.frames_read) {
+            return self.flush().map_or_else(Stage::Broken, |()| Stage::Ended);
+        }
+        let outcome = match self.decoder.skip(self.frames_read, self.window.start) {
+            Ok(frame) => {
+                self.frames_read = frame;
+                self.decoder.next_block(&mut self.interleaved)
+            }
+            Err(reason) => Err(reason),
+        };
+        match outcome {
+            Ok(Block::Samples) => {
+                let frames = self.interleaved.len() / self.decoder.format().channels;
+                self.frames_read += frames as u64;
+                self.pass_on(frames).map_or_else(Stage::Broken, |()| Stage::Reading)
+            }
             Ok(Block::End) => match self.flush() {
-                Ok(()) => Stage::Ended,
+                Ok(()) => self.missing_part().map_or(Stage::Ended, Stage::Broken),
                 Err(error) => Stage::Broken(error),
             },
             Err(reason) => {
+                self.can_go_on = false;
                 let damage = self.decoder.damage(&self.label, self.seconds_read(), reason);
                 Stage::Broken(self.flush().err().unwrap_or(damage))
             }
         }
     }
 
-    fn pass_on(&mut self) -> Result<()> {
+    /// The error that the sound has ended before the part that was asked for.
+    fn missing_part(&self) -> Option<Error> {
+        let Window { start, end } = self.window;
+        let end = end.unwrap_or(start);
+        let sample_rate = self.decoder.format().sample_rate;
+        let seconds = |frames: u64| frames as f64 / f64::from(sample_rate);
+        // Times in manifests are rounded.
+        let rounding = u64::from(sample_rate / 100);
+        (self.frames_read + rounding < end).then(|| Error::PartBeyondEnd {
+            input: self.label.clone(),
+            seconds: self.seconds_read(),
+            from: seconds(start),
+            to: seconds(end),
+        })
+    }
+
+    /// Passes on what is wanted of the last block, which has `frames` frames.
+    fn pass_on(&mut self, frames: usize) -> Result<()> {
         let channels = self.decoder.format().channels;
-        self.frames_read += (self.interleaved.len() / channels) as u64;
+        let wanted = self.window.within(self.frames_read - frames as u64, frames);
+        let interleaved = &self.interleaved[wanted.start * channels..wanted.end * channels];
         if channels == 1 && self.resampler.is_idle() {
-            self.cutter.push(&self.interleaved);
+            self.cutter.push(interleaved);
             return Ok(());
         }
         self.mono.clear();
         match (&mut self.far, self.channel) {
             (Some(taking), ChannelRule::Without { near, far }) => {
-                let frames = self.interleaved.chunks_exact(channels);
+                let frames = interleaved.chunks_exact(channels);
                 taking.push(frames.map(|frame| (frame[near], frame[far])), &mut self.mono);
             }
-            (_, channel) => mix_down(&self.interleaved, channels, channel, &mut self.mono),
+            (_, channel) => mix_down(interleaved, channels, channel, &mut self.mono),
         }
         self.resampled.clear();
         self.resampler.push(&self.mono, &mut self.resampled)?;
@@ -201,13 +314,21 @@ impl ClipReader {
         Ok(())
     }
 
+    /// A clip with its place in the input, not in the part.
+    fn placed(&self, mut clip: AudioClip) -> AudioClip {
+        let start = self.window.start as f64;
+        clip.start_seconds += start / f64::from(self.decoder.format().sample_rate);
+        clip
+    }
+
     /// The last thing to give when the sound has ended as it should.
     fn end(&mut self) -> Option<Result<AudioClip>> {
         if self.cutter.is_empty() {
             return Some(Err(Error::NoSound { input: self.label.clone() }));
         }
         if self.cutter.is_before_first_clip() {
-            return self.cutter.rest(Extent::ShortFile).map(Ok);
+            let rest = self.cutter.rest(Extent::ShortFile);
+            return rest.map(|clip| Ok(self.placed(clip)));
         }
         self.seconds_dropped = self.cutter.dropped_seconds();
         None
@@ -226,7 +347,7 @@ impl Iterator for ClipReader {
                 if self.range == ClipRange::First {
                     self.stage = Stage::Done;
                 }
-                return Some(Ok(clip));
+                return Some(Ok(self.placed(clip)));
             }
             match std::mem::replace(&mut self.stage, Stage::Done) {
                 Stage::Reading => self.stage = self.read_block(),
@@ -234,7 +355,7 @@ impl Iterator for ClipReader {
                 Stage::Broken(error) => match self.cutter.rest(Extent::CutByDamage) {
                     Some(piece) => {
                         self.stage = Stage::Failed(error);
-                        return Some(Ok(piece));
+                        return Some(Ok(self.placed(piece)));
                     }
                     None => return Some(Err(error)),
                 },
@@ -259,12 +380,13 @@ impl fmt::Debug for ClipReader {
 #[cfg(test)]
 mod tests {
     use std::io;
+    use std::path::Path;
 
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ReadSettings;
     use crate::testing::{Wav, fixture, noise, read, read_error, read_stream, scaled};
+    use crate::{Part, ReadSettings};
 
     /// Settings in samples at 16 kHz.
     fn settings(clip_len: usize, hop_len: usize) -> ReadSettings {
@@ -304,6 +426,132 @@ mod tests {
     fn open(bytes: Vec<u8>, settings: ReadSettings) -> ClipReader {
         let settings = settings.check().unwrap();
         ClipReader::from_stream("test", io::Cursor::new(bytes), &settings).unwrap()
+    }
+
+    fn part(start: f64, length: Option<f64>) -> Part {
+        let seconds = Duration::from_secs_f64;
+        Part { start: seconds(start), length: length.map(seconds) }
+    }
+
+    fn open_part(path: &Path, part: Part, settings: &CheckedReadSettings) -> ClipReader {
+        ClipReader::open(&Location::Part(path.to_owned(), part), settings).unwrap()
+    }
+
+    /// Goes on with a reader if it can be done.
+    fn next_part(
+        last: Option<ClipReader>,
+        path: &Path,
+        part: Part,
+        settings: &CheckedReadSettings,
+    ) -> ClipReader {
+        let next = last.and_then(|last| last.go_on(part, settings).unwrap());
+        next.unwrap_or_else(|| open_part(path, part, settings))
+    }
+
+    /// The clips of a part, with their places in it.
+    fn clips_of_part(reader: ClipReader, start: f64) -> (Vec<AudioClip>, ClipReader) {
+        let mut reader = reader;
+        let mut clips = ok(reader.by_ref().collect());
+        clips.iter_mut().for_each(|clip| {
+            clip.start_seconds = ((clip.start_seconds - start) * 1e6).round() / 1e6;
+        });
+        (clips, reader)
+    }
+
+    proptest! {
+        #[test]
+        fn a_part_is_read_as_a_file_of_its_own(
+            (rate, channels) in prop_oneof![Just((16_000_u32, 1_u16)), Just((8_000, 2)), Just((16_000, 3))],
+            cuts in prop::collection::vec((0_usize..60_000, 200_usize..9_000), 1..5),
+            sorted in any::<bool>(),
+        ) {
+            let samples = noise(70_000 * usize::from(channels));
+            let folder = tempfile::tempdir().unwrap();
+            let write = |name: &str, samples: &[i16]| {
+                let path = folder.path().join(name);
+                std::fs::write(&path, Wav::of_samples(samples).rate(rate).channels(channels).bytes()).unwrap();
+                path
+            };
+            let whole = write("whole.wav", &samples);
+            let settings = settings(3_000, 2_000).check().unwrap();
+            let mut cuts = cuts;
+            if sorted {
+                cuts.sort_unstable();
+            }
+            let mut last: Option<ClipReader> = None;
+            for (start, len) in cuts {
+                let own = &samples[start * usize::from(channels)..][..len * usize::from(channels)];
+                let own = Location::File(write("own.wav", own));
+                let expected = ok(ClipReader::open(&own, &settings).unwrap().collect());
+                let rate = f64::from(rate);
+                let (from, seconds) = (start as f64 / rate, len as f64 / rate);
+                let place = part(from, Some(seconds));
+                let alone = open_part(&whole, place, &settings);
+                prop_assert_eq!(&clips_of_part(alone, from).0, &expected);
+                let bytes = std::fs::read(&whole).unwrap().into();
+                let in_memory = ClipReader::from_bytes("x", bytes, Some(place), &settings).unwrap();
+                prop_assert_eq!(&clips_of_part(in_memory, from).0, &expected);
+                let next = next_part(last.take(), &whole, place, &settings);
+                let (clips, reader) = clips_of_part(next, from);
+                prop_assert_eq!(clips, expected);
+                last = Some(reader);
+            }
+        }
+    }
+
+    #[test]
+    fn parts_of_compressed_files_are_their_samples() {
+        let saw = |start: usize, len: usize| -> Vec<f32> {
+            let value = |index: usize| ((3 * index % 2_001) as f32 - 1_000.0) / 2_048.0;
+            (start..start + len).map(value).collect()
+        };
+        let settings = ReadSettings::default().check().unwrap();
+        let mut reader: Option<ClipReader> = None;
+        // Far ahead, within the packet at hand, a little ahead, back, and up to the end.
+        for (start, len) in
+            [(100_000, 500), (100_600, 700), (150_000, 30_000), (20_000, 500), (199_990, 10)]
+        {
+            let place = part(start as f64 / 16e3, Some(len as f64 / 16e3));
+            let mut next = next_part(reader.take(), &fixture("long.flac"), place, &settings);
+            let clip = next.next().unwrap().unwrap();
+            assert_eq!(clip.start_seconds, start as f64 / 16e3);
+            assert_eq!(clip.samples, saw(start, len));
+            assert!(next.next().is_none());
+            reader = Some(next);
+        }
+        // What cannot be entered anywhere is decoded up to there.
+        let all = ClipReader::open(&Location::File(fixture("tone.mp3")), &settings).unwrap();
+        let all = ok(all.collect()).remove(0).samples.len();
+        let rest = open_part(&fixture("tone.mp3"), part(0.25, None), &settings);
+        let rest = ok(rest.collect()).remove(0);
+        assert!((all - 4_000).abs_diff(rest.samples.len()) < 2, "{} of {all}", rest.samples.len());
+    }
+
+    #[test]
+    fn parts_beyond_the_end_are_errors_after_what_there_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.wav");
+        std::fs::write(&path, Wav::of_samples(&noise(16_000)).bytes()).unwrap();
+        let settings = ReadSettings::default().check().unwrap();
+        let read = |start, length| -> Vec<Result<AudioClip>> {
+            open_part(&path, part(start, length), &settings).collect()
+        };
+        let clips = read(0.75, Some(0.5));
+        let [Ok(piece), Err(error)] = &clips[..] else { panic!("{clips:?}") };
+        assert_eq!((piece.extent, piece.samples.len()), (Extent::CutByDamage, 4_000));
+        assert!(
+            error.to_string().ends_with(
+                "a.wav: ends after 1.000 s, before the part from 0.750 s to 1.250 s is over; correct \
+                 start_seconds and seconds"
+            ),
+            "{error}"
+        );
+        for (start, length) in [(2.0, Some(1.0)), (2.0, None), (1e8, Some(1.0))] {
+            assert!(matches!(read(start, length)[..], [Err(Error::PartBeyondEnd { .. })]));
+        }
+        // Times in manifests are rounded.
+        assert!(matches!(read(0.5, Some(0.504))[..], [Ok(_)]));
+        assert!(matches!(read(0.5, Some(0.0))[..], [Err(Error::NoSound { .. })]));
     }
 
     proptest! {

@@ -9,9 +9,10 @@ use symphonia::core::codecs::audio::{AudioCodecId, AudioDecoder, AudioDecoderOpt
 use symphonia::core::codecs::registry::CodecRegistry;
 use symphonia::core::errors::Error as MediaError;
 use symphonia::core::formats::probe::Hint;
-use symphonia::core::formats::{FormatOptions, FormatReader, Track, TrackType};
+use symphonia::core::formats::{FormatOptions, FormatReader, SeekMode, SeekTo, Track, TrackType};
 use symphonia::core::io::{MediaSourceStream, MediaSourceStreamOptions};
 use symphonia::core::meta::MetadataOptions;
+use symphonia::core::units::Timestamp;
 
 use crate::input::{Container, Input};
 use crate::memory::MemoryReader;
@@ -19,6 +20,9 @@ use crate::pcm::PcmReader;
 use crate::settings::{MAX_SAMPLE_RATE, MIN_SAMPLE_RATE};
 use crate::table::TableReader;
 use crate::{Error, Location, MAX_CHANNELS, Result, aiff, wave};
+
+/// Fewer frames than this are decoded rather than looked for.
+const WORTH_SEEKING: u64 = 1 << 16;
 
 /// The largest compressed packet that is decoded, in bytes.
 const MAX_PACKET_BYTES: usize = 16 << 20;
@@ -64,7 +68,9 @@ impl Decoder {
             Location::Memory(sound) => {
                 Ok((sound.name().to_owned(), Self::Memory(MemoryReader::new(sound))))
             }
-            Location::File(path) => Self::of_input(Input::open_file(path)?),
+            Location::File(path) | Location::Part(path, _) => {
+                Self::of_input(Input::open_file(path)?)
+            }
             Location::StandardInput => Self::of_input(Input::standard_input()?),
         }
     }
@@ -113,6 +119,18 @@ impl Decoder {
         }
     }
 
+    /// Goes from a frame towards a later one, as far as that is possible without decoding, and says which frame is next.
+    pub(crate) fn skip(&mut self, from: u64, to: u64) -> std::result::Result<u64, String> {
+        match self {
+            _ if to <= from => Ok(from),
+            Self::Pcm(reader) => Ok(from + reader.skip(to - from)?),
+            Self::Packets(reader) if to - from >= WORTH_SEEKING => {
+                Ok(reader.seek(to).unwrap_or(from))
+            }
+            Self::Packets(_) | Self::Table(_) | Self::Memory(_) => Ok(from),
+        }
+    }
+
     /// Why the sound of an input stops after `seconds`, as an error.
     pub(crate) fn damage(&self, input: &str, seconds: f64, reason: String) -> Error {
         let input = input.to_owned();
@@ -148,7 +166,10 @@ pub(crate) struct PacketReader {
     frames: Option<u64>,
     /// Frames the header promises, where such a promise can be trusted.
     promised: Option<u64>,
+    /// Where the sound has been decoded to.
     decoded: u64,
+    /// Whether decoding can begin anywhere.
+    can_seek: bool,
     /// The first block, decoded when the input was opened.
     first: Option<(Vec<f32>, std::result::Result<Block, String>)>,
 }
@@ -192,8 +213,17 @@ impl PacketReader {
                 .flatten(),
         };
         let (frames, track) = (track.num_frames, track.id);
-        let (decoded, first) = (0, None);
-        let mut packets = Self { reader, decoder, track, format, frames, promised, decoded, first };
+        let mut packets = Self {
+            reader,
+            decoder,
+            track,
+            can_seek: !is_stream && format.codec == "flac",
+            format,
+            frames,
+            promised,
+            decoded: 0,
+            first: None,
+        };
         packets.decode_first_block();
         if let (0, Some((_, Err(reason)))) = (packets.format.channels, &packets.first) {
             return Err(Error::BadHeader { input: label, reason: reason.clone() });
@@ -228,6 +258,24 @@ impl PacketReader {
             }
             None => self.decode_packet(samples),
         }
+    }
+
+    /// Goes to the packet with a frame, and says at which frame it starts. Only FLAC can be entered anywhere: its
+    /// packets do not depend on those before.
+    fn seek(&mut self, frame: u64) -> Option<u64> {
+        if !self.can_seek || self.frames.is_none_or(|all| frame >= all) {
+            return None;
+        }
+        let to = SeekTo::Timestamp {
+            ts: Timestamp::new(i64::try_from(frame).ok()?),
+            track_id: self.track,
+        };
+        let found = self.reader.seek(SeekMode::Accurate, to);
+        self.can_seek = found.is_ok();
+        self.decoded = u64::try_from(found.ok()?.actual_ts.get()).ok()?;
+        self.decoder.reset();
+        self.first = None;
+        Some(self.decoded)
     }
 
     fn decode_packet(&mut self, samples: &mut Vec<f32>) -> std::result::Result<Block, String> {

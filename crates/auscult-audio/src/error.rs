@@ -175,6 +175,21 @@ pub enum Error {
         /// The largest number allowed.
         max: usize,
     },
+    /// A part ends, or even starts, where the recording has ended already.
+    #[error(
+        "{input}: ends after {seconds:.3} s, before the part from {from:.3} s to {to:.3} s is over; correct \
+         start_seconds and seconds"
+    )]
+    PartBeyondEnd {
+        /// The input as the user knows it.
+        input: String,
+        /// How long the recording is.
+        seconds: f64,
+        /// Where the part starts, in seconds.
+        from: f64,
+        /// Where it ends, in seconds.
+        to: f64,
+    },
     /// The sample rate of the input is outside what this crate handles.
     #[error("{input}: has a sample rate of {rate} Hz, allowed are {min} to {max} Hz; convert it")]
     SampleRate {

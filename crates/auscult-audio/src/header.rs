@@ -5,7 +5,7 @@ use std::io::Read;
 use crate::decode::{Block, Decoder};
 use crate::input::Input;
 use crate::pcm::cut_off;
-use crate::{Error, Location, Result};
+use crate::{Error, Location, Part, Result};
 
 /// Reads the header of a file of `file_len` bytes and says what is wrong with the file, as far as
 /// that can be seen: of WAV and AIFF also whether the sound is cut off.
@@ -55,6 +55,13 @@ pub fn native_rate(location: &Location) -> Result<u32> {
 pub fn header_seconds(location: &Location) -> Result<Option<f64>> {
     let path = match location {
         Location::File(path) => path,
+        Location::Part(_, Part { length: Some(length), .. }) => {
+            return Ok(Some(length.as_secs_f64()));
+        }
+        Location::Part(path, part) => {
+            let whole = header_seconds(&Location::File(path.clone()))?;
+            return Ok(whole.map(|seconds| (seconds - part.start.as_secs_f64()).max(0.0)));
+        }
         Location::Memory(sound) => return Ok(Some(sound.seconds())),
         Location::Table(..) => return counted_seconds(location),
         Location::StandardInput => return Ok(None),

@@ -60,9 +60,12 @@ impl Input {
     }
 
     /// Takes bytes that can be read in any order, as those of a file.
-    #[cfg(test)]
-    pub(crate) fn from_bytes(label: &str, bytes: Vec<u8>) -> Result<Self> {
-        let head = &bytes[..bytes.len().min(HEAD_LEN as usize)];
+    pub(crate) fn from_bytes(
+        label: &str,
+        bytes: impl AsRef<[u8]> + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let head = bytes.as_ref();
+        let head = &head[..head.len().min(HEAD_LEN as usize)];
         let container = identify(head, label)?;
         Ok(Self { label: label.to_owned(), container, media: Box::new(Cursor::new(bytes)) })
     }

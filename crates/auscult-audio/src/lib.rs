@@ -83,6 +83,6 @@ pub use recorded::RecordedAt;
 pub use settings::{
     CheckedReadSettings, ClipRange, MAX_HOP_SECONDS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, ReadSettings,
 };
-pub use source::{Expanded, Location, Source, expand, expand_with};
+pub use source::{Expanded, Location, Part, Source, expand, expand_with};
 pub use table::SampleColumn;
 pub use walk::{Walked, walk};

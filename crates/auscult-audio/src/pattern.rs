@@ -5,11 +5,14 @@ use std::{
     path::{Component, Path, PathBuf},
 };
 
-/// Whether a name with a leading dot matches a part of a pattern that does not spell the dot.
+/// Whether a name with a leading dot matches a part of a pattern that does not spell the dot, or the folder above matches a
+/// part that does not spell it out: `.*` are hidden names, not `..`.
 pub(crate) fn is_hidden_from(pattern: &str, path: &Path) -> bool {
     let has_dot = |part: Component<'_>| part.as_os_str().as_encoded_bytes().starts_with(b".");
     let parts = path.components().rev().zip(Path::new(pattern).components().rev());
-    parts.into_iter().any(|(found, asked)| has_dot(found) && !has_dot(asked))
+    parts.into_iter().any(|(found, asked)| {
+        has_dot(found) && !has_dot(asked) || found == Component::ParentDir && asked != found
+    })
 }
 
 fn is_pattern(input: &str) -> bool {

@@ -1,6 +1,8 @@
 //! Uncompressed samples become f32, straight from the bytes.
 
-use std::io::{self, Read};
+use std::io::{self, BufReader, Read};
+
+use symphonia::core::io::MediaSource;
 
 use crate::decode::{Block, Format};
 
@@ -150,7 +152,7 @@ fn mu_law(byte: u8) -> f32 {
 
 /// A stream of uncompressed frames, positioned at the first one.
 pub(crate) struct PcmReader {
-    reader: Box<dyn Read + Send + Sync>,
+    reader: BufReader<Box<dyn MediaSource>>,
     encoding: Encoding,
     format: Format,
     /// Bytes of sound still to come by the header; `None` if the header does not know.
@@ -165,7 +167,7 @@ pub(crate) struct PcmReader {
 impl PcmReader {
     /// Reads `byte_len` bytes of frames, or all there are.
     pub(crate) fn new(
-        reader: Box<dyn Read + Send + Sync>,
+        reader: BufReader<Box<dyn MediaSource>>,
         encoding: Encoding,
         sample_rate: u32,
         channels: usize,
@@ -238,6 +240,24 @@ impl PcmReader {
         self.carried -= whole;
         self.remaining = self.remaining.map(|remaining| remaining - whole as u64);
         Ok(Block::Samples)
+    }
+
+    /// Passes over frames, as far as the header promises them, and says how many they were.
+    pub(crate) fn skip(&mut self, frames: u64) -> Result<u64, String> {
+        let frame_bytes = (self.encoding.sample_bytes() * self.format.channels) as u64;
+        let wanted = frames.saturating_mul(frame_bytes);
+        let bytes = self.remaining.map_or(wanted, |remaining| wanted.min(remaining));
+        self.remaining = self.remaining.map(|remaining| remaining - bytes);
+        // The bytes that were read already come first.
+        let carried = bytes.min(self.carried as u64);
+        self.bytes.copy_within(carried as usize..self.carried, 0);
+        self.carried -= carried as usize;
+        let ahead = bytes - carried;
+        let skipped = match i64::try_from(ahead) {
+            Ok(ahead) if self.reader.get_ref().is_seekable() => self.reader.seek_relative(ahead),
+            _ => io::copy(&mut self.reader.by_ref().take(ahead), &mut io::sink()).map(drop),
+        };
+        skipped.map(|()| bytes / frame_bytes).map_err(|error| error.to_string())
     }
 
     /// The stream has no more bytes; that is an error if the header promised more.

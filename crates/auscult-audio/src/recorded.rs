@@ -11,7 +11,7 @@ use jiff::tz::TimeZone;
 
 use auscult_core::record::TimeOrigin;
 
-use crate::Source;
+use crate::{Location, Source};
 
 /// When a recording was made, and how that is known. Shown as RFC 3339 in UTC, in whole seconds.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,7 +41,7 @@ impl fmt::Display for RecordedAt {
 }
 
 impl Source {
-    /// When the recording was made: the time in the manifest, else a date and time in the file's
+    /// When the recording was made, which for a part is when the recording began: the time in the manifest, else a date and time in the file's
     /// name, else the time the file was changed. `None` for live sound, and if there is no file.
     ///
     /// Times without an offset are taken as UTC. In names, dates look like `2024-05-03` or
@@ -50,7 +50,14 @@ impl Source {
     /// or after 2100, which is rather a serial number.
     pub fn recorded_at(&self) -> Option<RecordedAt> {
         let path = self.location.path()?;
-        let in_manifest = || self.time.as_deref().and_then(parse_time);
+        // A manifest speaks of the part, a file of itself.
+        let in_manifest = || {
+            let time = self.time.as_deref().and_then(parse_time)?;
+            match &self.location {
+                Location::Part(_, part) => time.checked_sub(part.start).ok(),
+                _ => Some(time),
+            }
+        };
         let changed = || Timestamp::try_from(fs::metadata(path).ok()?.modified().ok()?).ok();
         let (time, origin) = None
             .or_else(|| Some((in_manifest()?, TimeOrigin::Manifest)))

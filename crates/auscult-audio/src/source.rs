@@ -3,6 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use glob::{MatchOptions, Pattern};
 
@@ -23,11 +24,22 @@ const GLOB_OPTIONS: MatchOptions = MatchOptions {
 /// The column of tables, if they are recordings.
 type Samples<'a> = Option<&'a SampleColumn>;
 
+/// A part of a recording; it is read as a file with the same samples would be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Part {
+    /// Where it starts.
+    pub start: Duration,
+    /// How long it is; to the end of the recording if not given.
+    pub length: Option<Duration>,
+}
+
 /// Where sound comes from.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Location {
     /// A file, or anything else with a path that can be read like one.
     File(PathBuf),
+    /// A part of a file.
+    Part(PathBuf, Part),
     /// A file of numbers as text, a row a sample.
     Table(PathBuf, SampleColumn),
     /// Samples in memory.
@@ -49,7 +61,7 @@ impl Location {
     /// The path, where there is one.
     pub fn path(&self) -> Option<&Path> {
         match self {
-            Self::File(path) | Self::Table(path, _) => Some(path),
+            Self::File(path) | Self::Part(path, _) | Self::Table(path, _) => Some(path),
             Self::Memory(_) | Self::StandardInput => None,
         }
     }
@@ -59,7 +71,7 @@ impl Location {
     pub fn is_live(&self) -> bool {
         match self {
             Self::Table(..) | Self::Memory(_) => false,
-            Self::File(path) => is_pipe(path),
+            Self::File(path) | Self::Part(path, _) => is_pipe(path),
             Self::StandardInput => true,
         }
     }
@@ -89,6 +101,8 @@ pub struct Source {
     pub visit: Option<String>,
     /// The domain named in a manifest.
     pub domain: Option<String>,
+    /// The machine named in a manifest.
+    pub machine: Option<String>,
     /// What a manifest says it is, or the text there that is not a label.
     pub truth: Option<std::result::Result<Label, UnknownLabel>>,
     /// When it was recorded, as a manifest writes it; see [`Source::recorded_at`].
@@ -101,7 +115,9 @@ impl Source {
     /// A source at `location` about which nothing else is known.
     pub fn new(location: Location) -> Self {
         let label = match &location {
-            Location::File(path) | Location::Table(path, _) => path.display().to_string(),
+            Location::File(path) | Location::Part(path, _) | Location::Table(path, _) => {
+                path.display().to_string()
+            }
             Location::Memory(sound) => sound.name().to_owned(),
             Location::StandardInput => "-".to_owned(),
         };
@@ -110,6 +126,7 @@ impl Source {
             label,
             visit: None,
             domain: None,
+            machine: None,
             truth: None,
             time: None,
             is_for_test: false,
@@ -243,13 +260,24 @@ fn listed_source(row: Row, manifest: &Manifest, samples: Samples<'_>) -> Result<
     let problem = match row.path.metadata() {
         Ok(found) if found.is_dir() => Error::IsFolder { input: row.path.display().to_string() },
         Ok(_) => {
+            let part = row.part();
+            let location = match (Location::of_path(row.path, samples), part) {
+                (Location::File(path), Some(part)) => Location::Part(path, part),
+                (Location::Table(..), Some(_)) => {
+                    let reason =
+                        "parts of tables are not read; leave start_seconds and seconds empty";
+                    return Err(manifest.row_refused(row.line, reason));
+                }
+                (location, _) => location,
+            };
             return Ok(Source {
                 visit: row.visit,
                 domain: row.domain,
+                machine: row.machine,
                 truth: row.label,
                 time: row.time,
                 is_for_test: row.split.is_some_and(|split| split.eq_ignore_ascii_case("test")),
-                ..Source::new(Location::of_path(row.path, samples))
+                ..Source::new(location)
             });
         }
         Err(error) => Error::from_io(&row.path, error),
@@ -528,7 +556,13 @@ mod tests {
 
     #[test]
     fn names_with_a_leading_dot_match_where_the_dot_is_spelled() {
-        let folder = folder(&[".hidden/a.wav", "seen/a.wav", "seen/.b.wav"]);
+        let above = folder(&["beside.wav", "here/x"]);
+        let folder = tempfile::tempdir_in(above.path()).unwrap();
+        for file in [".hidden/a.wav", "seen/a.wav", "seen/.b.wav"] {
+            let path = folder.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, "").unwrap();
+        }
         for (pattern, expected) in [
             ("*/*.wav", vec!["seen/a.wav"]),
             (".*/*.wav", vec![".hidden/a.wav"]),

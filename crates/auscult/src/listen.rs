@@ -122,7 +122,12 @@ impl<'a> Listening<'a> {
         let alarm = AlarmReplay::new(machine, reading.hop_seconds());
         let (rules, explain) = (reading.rules(), listen.explain);
         let work = move |worker: &mut Worker, source: &Source, clip: &JudgedClip| {
-            score(machine, worker, source, clip, rules, explain)
+            let mut record = score(machine, worker, source, clip, rules);
+            if let Some(scored) = &record.scored {
+                record.explanation =
+                    explain.then(|| machine.explain_vectors(&worker.vectors, scored));
+            }
+            (record, content_of(&clip.samples))
         };
         let threads = Arc::new(threads);
         let front_end = machine.front_end();
@@ -229,25 +234,21 @@ fn is_scrap(clip: &ReadClip<(ClipRecord, u128)>) -> bool {
 /// What standard input is called: nobody knows when it ends.
 const LIVE_PATH: &str = "-";
 
-/// The record of a clip by itself, and a fingerprint of its sound.
-fn score(
+/// The record of a clip by itself.
+pub(crate) fn score(
     machine: &Machine,
     worker: &mut Worker,
     source: &Source,
     clip: &JudgedClip,
     rules: ClipRules,
-    explain: bool,
-) -> (ClipRecord, u128) {
+) -> ClipRecord {
     let mut record = ClipRecord::of(source.label.clone(), clip.start_seconds, clip.condition);
     record.time = source.recorded_at().map(|recorded| clip_time(recorded, clip.start_seconds));
     record.domain = machine.judge(source.domain.as_deref()).map(|(domain, ..)| domain.to_owned());
     record.recording = Some(Arc::clone(&clip.recording));
     score_into(machine, worker, &clip.samples, clip.condition, rules, &mut record);
-    if let Some(scored) = &record.scored {
-        record.explanation = explain.then(|| machine.explain_vectors(&worker.vectors, scored));
-    }
     record.copy_of = reference_with(machine, &record, &clip.samples);
-    (record, content_of(&clip.samples))
+    record
 }
 
 /// When a clip was recorded. Manifests and names give the start of a recording; the time of a file is near its end, and no

@@ -8,7 +8,8 @@ use std::{
 };
 
 use auscult_audio::{
-    AudioClip, ChannelRule, CheckedReadSettings, ClipReader, Extent, Location, ReadSettings, Source,
+    AudioClip, ChannelRule, CheckedReadSettings, ClipReader, Extent, Location, Part, ReadSettings,
+    Source,
 };
 use auscult_core::{
     ClipCondition, ClipLength, ClipScore, ClipSettings, ClipVectors, Control, Event, Extractor,
@@ -100,6 +101,21 @@ impl Reading {
         Ok(JudgedClips::new(reader, self.length))
     }
 
+    /// The clips of a sound file in memory, or of a part of it; `label` names it in errors.
+    ///
+    /// # Errors
+    ///
+    /// If the sound cannot be opened.
+    pub fn clips_of_bytes(
+        &self,
+        label: &str,
+        bytes: Arc<[u8]>,
+        part: Option<Part>,
+    ) -> auscult_audio::Result<JudgedClips> {
+        let reader = ClipReader::from_bytes(label, bytes, part, &self.settings)?;
+        Ok(JudgedClips::new(reader, self.length))
+    }
+
     /// The samples of the clip that starts at `start_seconds`; `None` if there is none, or the recording cannot be read.
     pub fn samples_at(&self, location: &Location, start_seconds: f64) -> Option<Vec<f32>> {
         let is_wanted = |clip: &auscult_audio::Result<JudgedClip>| {
@@ -166,6 +182,17 @@ impl JudgedClips {
         let facts = reader.facts();
         let (codec, bits, sample_rate) = (facts.codec, facts.bits, facts.sample_rate);
         Self { reader, length, recording: Arc::new(RecordingKind { codec, bits, sample_rate }) }
+    }
+
+    /// The clips of another part of the same recording, which was opened with a part, going on from here if that is
+    /// possible; `None` if it has to be opened again.
+    ///
+    /// # Errors
+    ///
+    /// If the sound cannot be read that way.
+    pub fn go_on(self, part: Part, reading: &Reading) -> auscult_audio::Result<Option<Self>> {
+        let next = self.reader.go_on(part, &reading.settings)?;
+        Ok(next.map(|reader| Self::new(reader, reading.length)))
     }
 
     /// Channels of the recording.

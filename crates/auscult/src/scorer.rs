@@ -2,9 +2,14 @@
 
 use std::{ops::Deref, sync::Arc};
 
+use auscult_audio::Source;
 use auscult_core::{ClipCondition, ClipRecord, Explanation, Result as CoreResult};
 
-use crate::{ClipRules, Error, Machine, Result, listen::reference_with, reading::Worker};
+use crate::{
+    ClipRules, Error, Machine, Result,
+    listen::{reference_with, score},
+    reading::{JudgedClip, Worker},
+};
 
 /// Scores clips that are in memory, with buffers of its own; one a thread.
 ///
@@ -92,6 +97,12 @@ impl<'a> Scorer<'a> {
         self.score_into(samples, &mut record);
         record.copy_of = reference_with(&self.machine, &record, samples);
         Ok(record)
+    }
+
+    /// The record of a clip that was read from a source: what [`Machine::listen`] says of it, but for what only the
+    /// order of clips tells (copies of each other, alarms).
+    pub fn score_read(&mut self, source: &Source, clip: &JudgedClip) -> ClipRecord {
+        score(&self.machine, &mut self.worker, source, clip, ClipRules::field())
     }
 
     /// Every band of a clip with its reasons.

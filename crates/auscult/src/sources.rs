@@ -125,6 +125,15 @@ impl Sources {
         self
     }
 
+    /// The recordings of each machine that manifests name, and those of none.
+    pub fn by_machine(self) -> BTreeMap<Option<String>, Self> {
+        let mut machines: BTreeMap<Option<String>, Self> = BTreeMap::new();
+        for source in self.list {
+            machines.entry(source.machine.clone()).or_default().list.push(source);
+        }
+        machines
+    }
+
     /// How many recordings there are.
     pub fn len(&self) -> usize {
         self.list.len()

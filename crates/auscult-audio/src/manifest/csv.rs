@@ -1,35 +1,42 @@
 //! Manifests as CSV.
 
 use std::fs::File;
+use std::path::Path;
 
-use super::{Manifest, row::Cells};
+use super::{Column, Header, RawRow, parse_header, refused, row::Cells};
 use crate::Result;
 
-pub(super) fn read(file: File, manifest: &mut Manifest) -> Result<()> {
+type Raw = Box<dyn Iterator<Item = RawRow> + Send>;
+
+pub(super) fn read(file: File, path: &Path) -> Result<(Vec<Column>, Raw)> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(file);
-    let header = reader.headers().map_err(|error| manifest.refused(&error.to_string()))?;
-    let columns = manifest.take_header(header.iter())?;
-    for record in reader.records() {
-        match record {
-            Ok(record) => {
-                let mut cells = Cells::default();
-                for (text, column) in record.iter().zip(&columns) {
-                    if let Some(column) = column {
-                        cells.set(*column, text);
-                    }
+    let header = reader.headers().map_err(|error| refused(path, &error.to_string()))?;
+    let header = parse_header(path, header.iter())?;
+    let columns = header.iter().flatten().copied().collect();
+    let mut records = reader.into_records();
+    let mut is_broken = false;
+    let rows = std::iter::from_fn(move || {
+        let record = records.next().filter(|_| !is_broken)?;
+        is_broken = record.as_ref().is_err_and(csv::Error::is_io_error);
+        Some(row(record, &header))
+    });
+    Ok((columns, Box::new(rows)))
+}
+
+fn row(record: csv::Result<csv::StringRecord>, header: &Header) -> RawRow {
+    let line = |position: Option<&csv::Position>| position.map_or(0, csv::Position::line);
+    match record {
+        Ok(record) => {
+            let mut cells = Cells::default();
+            for (text, column) in record.iter().zip(header) {
+                if let Some(column) = column {
+                    cells.set(*column, text);
                 }
-                manifest.add(record.position().map_or(0, csv::Position::line), cells);
             }
-            Err(error) => {
-                let line = error.position().map_or(0, csv::Position::line);
-                manifest.add_bad_row(line, reason(&error));
-                if error.is_io_error() {
-                    break;
-                }
-            }
+            RawRow::new(line(record.position()), Ok(cells))
         }
+        Err(error) => RawRow::new(line(error.position()), Err(reason(&error))),
     }
-    Ok(())
 }
 
 fn reason(error: &csv::Error) -> String {

@@ -3,50 +3,67 @@
 use std::fmt;
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
 
 use serde::de::{Deserialize, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::Value;
 
-use super::{Column, Manifest, row::Cells};
+use super::{Column, RawRow, row::Cells};
 use crate::Error;
 
 /// The longest line, in bytes.
 const MAX_LINE_BYTES: u64 = 1 << 20;
 
-pub(super) fn read(file: File, manifest: &mut Manifest) {
-    let mut reader = BufReader::new(file);
-    let mut text = Vec::new();
-    for line in 1.. {
-        text.clear();
-        match reader.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut text) {
-            Ok(0) => break,
-            Ok(_) if text.len() as u64 == MAX_LINE_BYTES => {
-                let reason =
-                    format!("the line is longer than {MAX_LINE_BYTES} bytes; is this JSON lines?");
-                manifest.add_bad_row(line, reason);
-                break;
-            }
-            Ok(_) => {}
-            Err(error) => {
-                manifest.rows.push(Err(Error::from_io(&manifest.path, error)));
-                break;
-            }
-        }
-        let json = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text).trim_ascii();
-        if json.is_empty() {
-            continue;
-        }
-        match serde_json::from_slice::<Object>(json) {
-            Ok(object) => {
-                for column in object.columns {
-                    if !manifest.has(column) {
-                        manifest.columns.push(column);
+pub(super) fn read(file: File, path: &Path) -> Box<dyn Iterator<Item = RawRow> + Send> {
+    let lines =
+        Lines { reader: BufReader::new(file), path: path.to_owned(), line: 0, is_over: false };
+    Box::new(lines)
+}
+
+struct Lines {
+    reader: BufReader<File>,
+    path: PathBuf,
+    line: u64,
+    is_over: bool,
+}
+
+impl Iterator for Lines {
+    type Item = RawRow;
+
+    fn next(&mut self) -> Option<RawRow> {
+        let mut text = Vec::new();
+        while !self.is_over {
+            text.clear();
+            self.line += 1;
+            let cells = match self.reader.by_ref().take(MAX_LINE_BYTES).read_until(b'\n', &mut text)
+            {
+                Ok(0) => return None,
+                Ok(_) if text.len() as u64 == MAX_LINE_BYTES => {
+                    self.is_over = true;
+                    Err(format!(
+                        "the line is longer than {MAX_LINE_BYTES} bytes; is this JSON lines?"
+                    ))
+                }
+                Ok(_) => {
+                    let json = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&text).trim_ascii();
+                    if json.is_empty() {
+                        continue;
+                    }
+                    match serde_json::from_slice::<Object>(json) {
+                        Ok(Object { cells, columns }) => {
+                            return Some(RawRow { line: self.line, cells: Ok(cells), columns });
+                        }
+                        Err(error) => Err(reason(&error)),
                     }
                 }
-                manifest.add(line, object.cells);
-            }
-            Err(error) => manifest.add_bad_row(line, reason(&error)),
+                Err(error) => {
+                    self.is_over = true;
+                    Err(Error::from_io(&self.path, error).to_string())
+                }
+            };
+            return Some(RawRow::new(self.line, cells));
         }
+        None
     }
 }
 

@@ -2,87 +2,83 @@
 
 use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
 
 use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
+use parquet::record::reader::RowIter;
 use parquet::schema::types::Type;
 
-use super::{Column, Manifest, row::Cells};
+use super::{Column, RawRow, parse_header, refused, row::Cells};
 use crate::Result;
 
-/// The most rows that are read.
-const MAX_ROWS: usize = 10_000_000;
+type Raw = Box<dyn Iterator<Item = RawRow> + Send>;
 
-/// The most bytes of text that are read: a small file can repeat a long text in every row.
-const MAX_TEXT_BYTES: usize = 1 << 30;
-
-pub(super) fn read(file: File, manifest: &mut Manifest) -> Result<()> {
-    // The parquet crate panics on some damaged files. What it was working on is dropped then.
-    let table = catch_unwind(AssertUnwindSafe(|| Table::read(file)));
-    let damaged = |_| Err(ParquetError::General("the file is damaged".to_owned()));
-    let table = table.unwrap_or_else(damaged).map_err(|error| {
-        manifest.refused(&format!(
-            "cannot be read as Parquet: {error}; write it again, uncompressed or with Snappy or gzip"
-        ))
-    })?;
-    manifest.take_header(table.names.iter().map(String::as_str))?;
-    for (cells, line) in table.rows.into_iter().zip(1..) {
-        match cells {
-            Ok(cells) => manifest.add(line, cells),
-            Err(reason) => manifest.add_bad_row(line, reason),
-        }
-    }
-    Ok(())
+pub(super) fn read(file: File, path: &Path) -> Result<(Vec<Column>, Raw)> {
+    let unread = |error: ParquetError| {
+        let hint = "write it again, uncompressed or with Snappy or gzip";
+        refused(path, &format!("cannot be read as Parquet: {error}; {hint}"))
+    };
+    let reader = guarded(|| SerializedFileReader::new(file)).map_err(unread)?;
+    let schema = reader.metadata().file_metadata().schema();
+    let fields = schema.get_fields();
+    let header = parse_header(path, fields.iter().map(|field| field.name()))?;
+    let columns: Vec<Column> = header.iter().flatten().copied().collect();
+    // Other columns may be of any type, so they are not decoded.
+    let known = header.iter().zip(fields).filter(|(column, _)| column.is_some());
+    let known = known.map(|(_, field)| field.clone()).collect();
+    let projection = Type::group_type_builder(schema.name()).with_fields(known);
+    let projection = projection.build().map_err(unread)?;
+    let rows = guarded(|| RowIter::from_file_into(Box::new(reader)).project(Some(projection)));
+    let rows =
+        Table { rows: rows.map_err(unread)?, columns: columns.clone(), row: 0, is_over: false };
+    Ok((columns, Box::new(rows)))
 }
 
-/// The names of all columns, and the rows.
+/// The parquet crate panics on some damaged files. What it was working on is dropped then.
+fn guarded<T>(
+    read: impl FnOnce() -> std::result::Result<T, ParquetError>,
+) -> std::result::Result<T, ParquetError> {
+    catch_unwind(AssertUnwindSafe(read))
+        .unwrap_or_else(|_| Err(ParquetError::General("the file is damaged".to_owned())))
+}
+
+/// Rows that are read one after the other.
 struct Table {
-    names: Vec<String>,
-    rows: Vec<std::result::Result<Cells, String>>,
+    rows: RowIter<'static>,
+    columns: Vec<Column>,
+    row: u64,
+    is_over: bool,
 }
 
-impl Table {
-    fn read(file: File) -> std::result::Result<Self, ParquetError> {
-        let reader = SerializedFileReader::new(file)?;
-        let metadata = reader.metadata().file_metadata();
-        let fields = metadata.schema().get_fields();
-        let names = fields.iter().map(|field| field.name().to_owned()).collect();
-        // Other columns may be of any type, so they are not decoded.
-        let column = |field: &Type| Column::named(field.name());
-        let (columns, known): (Vec<_>, Vec<_>) =
-            fields.iter().filter_map(|field| Some((column(field)?, field.clone()))).unzip();
-        let mut rows = Vec::new();
-        if columns.is_empty() {
-            return Ok(Self { names, rows });
+impl Iterator for Table {
+    type Item = RawRow;
+
+    fn next(&mut self) -> Option<RawRow> {
+        if self.is_over {
+            return None;
         }
-        let projection = Type::group_type_builder(metadata.schema().name()).with_fields(known);
-        let mut text_bytes = 0;
-        for record in reader.get_row_iter(Some(projection.build()?))? {
-            let record = record?;
-            let mut cells = Cells::default();
-            let fields = columns.iter().zip(record.get_column_iter());
-            let filled = fields.map(|(column, (_, field))| {
-                let text = text(*column, field)?;
-                text_bytes += text.len();
-                cells.set(*column, &text);
-                Ok(())
-            });
-            let filled: std::result::Result<(), String> = filled.collect();
-            rows.push(filled.map(|()| cells));
-            if rows.len() > MAX_ROWS {
-                return Err(too_large(&format!("more than {MAX_ROWS} rows")));
+        let rows = &mut self.rows;
+        let record = guarded(|| rows.next().transpose()).transpose()?;
+        self.row += 1;
+        let cells = match record {
+            Ok(record) => cells(&record, &self.columns),
+            Err(error) => {
+                self.is_over = true;
+                Err(format!("this row and all after it cannot be read as Parquet: {error}"))
             }
-            if text_bytes > MAX_TEXT_BYTES {
-                return Err(too_large(&format!("more than {MAX_TEXT_BYTES} bytes of text")));
-            }
-        }
-        Ok(Self { names, rows })
+        };
+        Some(RawRow::new(self.row, cells))
     }
 }
 
-fn too_large(what: &str) -> ParquetError {
-    ParquetError::General(format!("it has {what}, which is too large for a manifest"))
+fn cells(record: &parquet::record::Row, columns: &[Column]) -> std::result::Result<Cells, String> {
+    let mut cells = Cells::default();
+    for (column, (_, field)) in columns.iter().zip(record.get_column_iter()) {
+        cells.set(*column, &text(*column, field)?);
+    }
+    Ok(cells)
 }
 
 /// A value as the text of a cell, as in JSON.

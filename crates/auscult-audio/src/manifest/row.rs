@@ -1,8 +1,9 @@
 //! One row of a manifest: cells with names become values.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use crate::{Label, UnknownLabel};
+use crate::{Label, Part, UnknownLabel};
 
 /// The columns of a manifest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -67,6 +68,9 @@ impl Column {
     }
 }
 
+/// The latest second of a recording that a row can name: three years on.
+const MAX_SECONDS: f64 = 1e8;
+
 /// What a manifest says about one recording. An empty cell says nothing.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
@@ -91,10 +95,33 @@ pub struct Row {
     pub section: Option<String>,
     /// When it was recorded, as written.
     pub time: Option<String>,
-    /// Where the part that is meant starts, in seconds: finite and at least 0.
+    /// Where the part that is meant starts, in seconds: 0 to 1e8.
     pub start_seconds: Option<f64>,
-    /// How long the part that is meant is, in seconds: finite and at least 0.
+    /// How long the part that is meant is, in seconds: 0 to 1e8.
     pub seconds: Option<f64>,
+}
+
+impl Row {
+    /// How much text it holds.
+    pub(super) fn text_bytes(&self) -> usize {
+        let texts =
+            [&self.visit, &self.domain, &self.split, &self.machine, &self.section, &self.time];
+        let texts: usize = texts.into_iter().flatten().map(String::len).sum();
+        self.path.as_os_str().len() + self.written_path.len() + texts
+    }
+
+    /// The part of the recording that is meant; `None` for all of it.
+    pub fn part(&self) -> Option<Part> {
+        if self.start_seconds.is_none() && self.seconds.is_none() {
+            return None;
+        }
+        // Both were checked when the row was read.
+        let duration = |seconds: f64| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX);
+        Some(Part {
+            start: duration(self.start_seconds.unwrap_or(0.0)),
+            length: self.seconds.map(duration),
+        })
+    }
 }
 
 /// The cells of one row: trimmed text, none where it is empty.
@@ -113,9 +140,9 @@ impl Cells {
 
     fn take_seconds(&mut self, column: Column) -> Result<Option<f64>, String> {
         let Some(text) = self.take(column) else { return Ok(None) };
-        let is_time = |seconds: &f64| seconds.is_finite() && *seconds >= 0.0;
+        let is_time = |seconds: &f64| (0.0..=MAX_SECONDS).contains(seconds);
         let seconds = text.parse().ok().filter(is_time).ok_or_else(|| {
-            format!("{} must be a number of at least 0, got {text:?}", column.name())
+            format!("{} must be a number from 0 to {MAX_SECONDS:e}, got {text:?}", column.name())
         })?;
         Ok(Some(seconds))
     }
