@@ -282,8 +282,10 @@ describe("the player", () => {
     await player.locator("button.play").click();
     assert.equal((await state(player)).playing, "false");
     const { at } = await state(player);
-    await page.waitForTimeout(200);
-    assert.equal((await state(player)).at, at, "a pause stays where it is");
+    await page.waitForTimeout(300);
+    // The picture of the moment before may still be on its way.
+    const later = (await state(player)).at;
+    assert.ok(Math.abs(later - at) < 0.1, `a pause stays where it is: ${at} s, then ${later} s`);
     assert.deepEqual(heard.messages, []);
     await context.close();
   });
