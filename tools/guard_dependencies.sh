@@ -4,7 +4,7 @@
 # 2. auscult-core depends on nothing outside tools/core_dependencies.txt, and the list has no name
 #    too many;
 # 3. nothing of auscult-core is built from C;
-# 4. tokio is below auscult-monitor, auscult-server and auscult-cli only, and what has these below it
+# 4. tokio is below auscult-archive (for object stores), auscult-monitor, auscult-server and auscult-cli only, and what has these below it
 #    (and auscult-finetune on WebAssembly), pyo3 below auscult-python only;
 # 5. the tensor library is below auscult-finetune only, and by feature.
 set -euo pipefail
@@ -122,7 +122,7 @@ only() {
     done
 }
 # The tensor library of auscult-finetune has it on WebAssembly alone.
-only tokio auscult-monitor auscult-server auscult-cli auscult-finetune auscult-python auscult-studies
+only tokio auscult-archive auscult-monitor auscult-server auscult-cli auscult-finetune auscult-python auscult-studies
 only pyo3 auscult-python
 
 # 5. The tensor library.

@@ -16,6 +16,7 @@ A machine remembers how it sounds when it is well; new sound is compared with th
 :mod:`auscult.method`       the steps of the method on arrays
 :mod:`auscult.metrics`      areas, official scores, intervals
 :mod:`auscult.datasets`     published data sets as tables, and made-up ones
+:mod:`auscult.archive`      millions of recordings, shard by shard; :mod:`auscult.ray` on a cluster
 :mod:`auscult.bench`        protocols, with embeddings of your own
 :mod:`auscult.plot`         pictures
 :mod:`auscult.errors`       exceptions and warnings
@@ -27,7 +28,7 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from . import _native, bench, datasets, errors, features, method, metrics
+from . import _native, archive, bench, datasets, errors, features, method, metrics
 from ._control import Progress
 from ._live import Live
 from ._machine import Machine
@@ -54,6 +55,7 @@ from .method import bands, beam_scores, cosine_distances, diagnostics, dmm, left
 
 if TYPE_CHECKING:
     from . import plot as plot
+    from . import ray as ray
     from . import sklearn as sklearn
 
 __version__: str = _native.version()
@@ -82,6 +84,7 @@ __all__ = [
     "TargetError",
     "TunedSettings",
     "UnusableClipError",
+    "archive",
     "bands",
     "beam_scores",
     "bench",
@@ -100,7 +103,7 @@ __all__ = [
 ]
 
 #: Modules that need another package, so they wait until they are asked for.
-_LATER = ("plot", "sklearn")
+_LATER = ("plot", "ray", "sklearn")
 
 
 def __getattr__(name: str) -> Any:

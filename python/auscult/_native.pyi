@@ -13,6 +13,9 @@ _Path = str | PathLike[str]
 _Sink = Callable[[str, str, int], None]
 
 __all__ = [
+    "ArchivePlan",
+    "ArchiveScorer",
+    "ArchiveShards",
     "BenchRun",
     "Detector",
     "FrontEnd",
@@ -36,6 +39,29 @@ __all__ = [
     "tune",
     "version",
 ]
+
+@final
+class ArchivePlan:
+    @staticmethod
+    def read(manifest: _Path, shard_clips: int) -> ArchivePlan: ...
+    def clips(self) -> int: ...
+    def shard_count(self) -> int: ...
+    def base(self) -> PathLike[str]: ...
+    def shards(self) -> ArchiveShards: ...
+
+@final
+class ArchiveShards:
+    def take(self) -> tuple[int, str] | None: ...
+
+@final
+class ArchiveScorer:
+    @staticmethod
+    def open(options: dict[str, Any]) -> ArchiveScorer: ...
+    def settings_hash(self) -> str: ...
+    def score(self, clips: str, sink: _Sink) -> list[tuple[str, list[Any]]]: ...
+    def write(self, shard: tuple[int, str], out: _Path, replace: bool, sink: _Sink) -> str: ...
+    def prepare(self, plan: ArchivePlan, out: _Path, replace: bool, sink: _Sink) -> None: ...
+    def run(self, plan: ArchivePlan, out: _Path, replace: bool, sink: _Sink) -> str: ...
 
 @final
 class Records:

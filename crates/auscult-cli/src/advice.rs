@@ -67,11 +67,26 @@ fn advice(cause: &(dyn std::error::Error + 'static)) -> Option<String> {
     if let Some(error) = cause.downcast_ref::<auscult_server::ServeError>() {
         return of_server(error);
     }
+    #[cfg(feature = "parquet")]
+    if let Some(error) = cause.downcast_ref::<auscult_archive::Error>() {
+        return of_archive(error);
+    }
     #[cfg(feature = "training")]
     if let Some(error) = cause.downcast_ref::<auscult_finetune::Error>() {
         return of_finetune(error);
     }
     None
+}
+
+#[cfg(feature = "parquet")]
+fn of_archive(error: &auscult_archive::Error) -> Option<String> {
+    match error {
+        auscult_archive::Error::Library(error) => of_library(error),
+        auscult_archive::Error::OtherResults { .. } => {
+            Some("--out names another folder, --replace writes these again".to_owned())
+        }
+        _ => None,
+    }
 }
 
 fn of_server(error: &auscult_server::ServeError) -> Option<String> {

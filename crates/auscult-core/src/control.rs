@@ -118,6 +118,12 @@ impl Control {
         Self { cancel, events }
     }
 
+    /// Work that is stopped with this, and tells nobody: a part of work that is reported as a whole.
+    #[must_use]
+    pub fn quiet(&self) -> Self {
+        Self { cancel: self.cancel.clone(), ..Self::default() }
+    }
+
     /// Reports an event; a sink that answers `Break` cancels the work for every thread of it.
     pub fn report(&self, event: Event<'_>) {
         if self.events.event(event).is_break() {

@@ -1,6 +1,7 @@
 //! Errors of the library as exceptions of the package, with the same texts. The classes are in `auscult.errors`.
 
 use auscult::{Error as LibraryError, audio, core, encoders, files, metrics};
+use auscult_archive::Error as ArchiveError;
 use auscult_eval::Error as EvaluationError;
 use pyo3::{prelude::*, types::PyType};
 
@@ -112,6 +113,18 @@ impl Raise for LibraryError {
 impl Raise for metrics::Error {
     fn class(&self) -> &'static str {
         "InputError"
+    }
+}
+
+impl Raise for ArchiveError {
+    fn class(&self) -> &'static str {
+        match self {
+            Self::Library(error) => error.class(),
+            Self::OtherResults { .. } | Self::Table { .. } | Self::Io { .. } => "TargetError",
+            Self::NoModels { .. } => "ModelNotFoundError",
+            Self::Cancelled => "StoppedError",
+            _ => "InputError",
+        }
     }
 }
 

@@ -6,6 +6,7 @@
 #![doc(hidden)]
 #![expect(clippy::needless_pass_by_value, reason = "the interpreter hands over values")]
 
+mod archive;
 mod arrays;
 mod control;
 mod detector;
@@ -30,6 +31,7 @@ use pyo3::prelude::*;
 mod _native {
     #[pymodule_export]
     use super::{
+        archive::{ArchivePlan, ArchiveScorer, ArchiveShards},
         detector::Detector,
         evaluation::{BenchRun, load_dataset, protocol_length, protocol_names, run_protocol},
         features::FrontEnd,

@@ -232,6 +232,63 @@ impl Fetcher {
         response.body_mut().read_to_string().map_err(|error| failed(error.to_string()))
     }
 
+    /// A file of at most `most` bytes, into memory. What breaks off is asked for again, from its start, a few times.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Download`] if there is none, or it is larger, with `advice`.
+    pub fn bytes(&self, url: &str, most: u64, advice: &str) -> Result<Vec<u8>> {
+        let mut failures = 0;
+        loop {
+            match self.bytes_once(url, most) {
+                Ok(bytes) => return Ok(bytes),
+                Err(Failure::Broken(_)) if failures + 1 < ATTEMPTS => {}
+                Err(Failure::Here(error)) => return Err(error),
+                Err(Failure::Stopped) => return Err(Error::Stopped { url: url.to_owned() }),
+                Err(Failure::Refused(reason) | Failure::Broken(reason)) => {
+                    let reason = format!("{reason}; {advice}");
+                    return Err(Error::Download { url: url.to_owned(), reason });
+                }
+            }
+            failures += 1;
+            thread::sleep(self.patience.pause * 2_u32.pow(failures));
+        }
+    }
+
+    fn bytes_once(&self, url: &str, most: u64) -> std::result::Result<Vec<u8>, Failure> {
+        let broken = |error: ureq::Error| Failure::Broken(error.to_string());
+        let request = self.agent.get(url).config();
+        let request = request.timeout_recv_body(Some(10 * self.patience.text)).build();
+        let mut response = request.call().map_err(|error| match error {
+            ureq::Error::RequireHttpsOnly(_) => Failure::Refused(error.to_string()),
+            error => broken(error),
+        })?;
+        match response.status().as_u16() {
+            200 => {}
+            status if status < 500 => {
+                return Err(Failure::Refused(format!("the server answers {status}")));
+            }
+            status => return Err(Failure::Broken(format!("the server answers {status}"))),
+        }
+        let size = RemoteSize::AtMost(most);
+        let announced = response.body().content_length();
+        size.refuse_more(announced.unwrap_or(0))?;
+        let body = response.body_mut().with_config().limit(most + 1);
+        let bytes = body.read_to_vec().map_err(|error| match error {
+            ureq::Error::BodyExceedsLimit(_) => {
+                size.refuse_more(most + 1).err().unwrap_or(broken(error))
+            }
+            error => broken(error),
+        })?;
+        size.refuse_more(bytes.len() as u64)?;
+        match announced {
+            Some(announced) if announced > bytes.len() as u64 => {
+                Err(Failure::Broken(format!("{} of {announced} bytes arrived", bytes.len())))
+            }
+            _ => Ok(bytes),
+        }
+    }
+
     /// Fetches what is missing of a file into `part`. A connection that breaks off is taken up where
     /// it broke, as long as each brings something worth a connection.
     ///

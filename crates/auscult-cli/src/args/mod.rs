@@ -2,6 +2,8 @@
 
 #![expect(clippy::doc_markdown, reason = "doc comments are help texts here, not Markdown")]
 
+#[cfg(feature = "parquet")]
+mod archive;
 mod bench;
 mod cache;
 mod calibrate;
@@ -25,6 +27,11 @@ mod watched;
 
 use clap::{Parser, Subcommand};
 
+#[cfg(feature = "parquet")]
+pub(crate) use self::archive::{
+    ArchiveArguments, ArchiveCommand, ArchiveFitArguments, ArchivePlanArguments,
+    ArchiveScoreArguments,
+};
 #[cfg(feature = "training")]
 pub(crate) use self::train::{DeviceName, LabelName};
 pub(crate) use self::{
@@ -112,6 +119,10 @@ pub(crate) enum Command {
     Watch(WatchArguments),
     /// Watch machines and show them: pages for people, an interface for programs.
     Serve(ServeArguments),
+    /// Score millions of recordings shard by shard, and learn thousands of machines.
+    #[cfg(feature = "parquet")]
+    #[command(subcommand)]
+    Archive(ArchiveCommand),
     /// Say what a model can promise, what it would take to promise more, and how to keep an alarm
     /// budget.
     Calibrate(CalibrateArguments),

@@ -1,5 +1,7 @@
 //! One file a subcommand; each reads like the data flow. No command uses another.
 
+#[cfg(feature = "parquet")]
+mod archive;
 mod bench;
 mod cache;
 mod calibrate;
@@ -41,6 +43,8 @@ pub(crate) fn run(arguments: Arguments, typed: &[OsString]) -> anyhow::Result<Ou
         Command::Score(arguments) => score::run(&arguments, context),
         Command::Report(arguments) => report::run(&arguments, context),
         Command::Explain(arguments) => explain::run(&arguments, context),
+        #[cfg(feature = "parquet")]
+        Command::Archive(command) => archive::run(&command, context),
         Command::Calibrate(arguments) => calibrate::run(&arguments, context),
         Command::Inspect(arguments) => inspect::run(&arguments, context),
         Command::Model(command) => model::run(&command, context),

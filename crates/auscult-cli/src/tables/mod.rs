@@ -1,5 +1,7 @@
 //! Tables for people, one file for each thing that is shown.
 
+#[cfg(feature = "parquet")]
+pub(crate) mod archive;
 pub(crate) mod budget;
 pub(crate) mod cache;
 pub(crate) mod calibration;

@@ -2,6 +2,9 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests, too, fail by panicking")]
 
+/// Millions of clips, shard by shard.
+#[cfg(feature = "parquet")]
+mod archive;
 /// Networks in the place of references: fitted, calibrated, explained and benchmarked.
 mod autoencoder;
 /// Files nobody should give to the program: it names them, goes on, and its exit code says so.
