@@ -14,6 +14,7 @@ all=(
     "monitor|machines that two cores can watch: [PROGRAM] [SECONDS]|bench/monitor.py"
     "service|the service with schemathesis, TLS, slow clients, kill -9: [PART...]|tools/service.sh"
     "load|streams and requests beside watched machines: [PROGRAM] [--seconds N]|bench/service.py"
+    "objects|an archive whose recordings are in an object store: [PROGRAM]|tools/objects.sh"
     "ray|an archive on a Ray cluster of this machine, a worker killed: [CLIPS]|tools/ray.sh"
     "fuzz|every fuzz target for a while: [SECONDS] [TARGET...]|tools/fuzz.sh"
     "speed|times beside those of other programs, into BENCHMARKS.md: [ROUNDS]|bench/run.sh"

@@ -167,6 +167,8 @@ mod objects {
             let state = match &mut *state {
                 Some(state) => state,
                 none => {
+                    // The provider must be the process's before the first connection; a second is not needed.
+                    let _ = rustls::crypto::ring::default_provider().install_default();
                     let mut builder = tokio::runtime::Builder::new_multi_thread();
                     let runtime = builder.worker_threads(1).enable_all().build();
                     let runtime = Arc::new(runtime.map_err(|error| error.to_string())?);

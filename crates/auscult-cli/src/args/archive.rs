@@ -54,12 +54,12 @@ pub(crate) struct ArchiveArguments {
 
 #[derive(Debug, Args)]
 #[command(after_help = "\
-Each shard is a file shard=NNNNN.parquet, written whole or not at all. A shard that is there already,
-made from the same clips, model and settings, is skipped. A clip that cannot be read is a row with
-an error. Columns: clip_id, uri, start_seconds, seconds, score, p_value, verdict, differs_most,
-error, model_hash, settings_hash.
+Each shard is a file shard=NNNNN.parquet, written whole or not at all. A shard that is there
+already, made from the same clips, model and settings, is skipped. A clip that cannot be read is
+a row with an error. Columns: clip_id, uri, start_seconds, seconds, score, p_value, verdict,
+differs_most, error, model_hash, settings_hash.
 
-The exit code is 2 if a row has an error.")]
+The exit code is 2 if a row that was written has an error.")]
 pub(crate) struct ArchiveScoreArguments {
     #[command(flatten)]
     pub(crate) archive: ArchiveArguments,
