@@ -1,12 +1,18 @@
 #!/usr/bin/env python3
-"""How long every protocol takes on a development set as large as that of DCASE 2023.
+"""How long every protocol takes on a development set as large as that of DCASE 2023, and what a clip costs.
 
     bench/protocols.py PROGRAM WORK_FOLDER [PROTOCOL...]
 
 Makes seven synthetic machines of 1,000 clips to learn from and 200 to judge, of 10 s, in WORK_FOLDER (2.7 GB; those that are there are
-kept), runs each protocol on them once, without a cache of vectors, and writes results/speed/DATE-protocols.json.
+kept), runs each protocol on them once, without a cache of vectors, and writes results/speed/DATE-protocols.json after each; rows of other
+protocols that the file has from the same commit stay. The protocol cost is auscult bench cost, in DATE-cost.json. PROGRAM needs training
+for table-4-small:
+
+    cargo build --locked --profile dist -p auscult-cli --features training
+    bench/protocols.py target/dist/auscult /tmp/protocols && bench/tables.py
 """
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -22,8 +28,8 @@ MACHINES = {
     "ToyCar": ("pump", 2), "ToyTrain": ("slider", 2),
 }
 PROTOCOLS = [
-    "table-1", "table-2", "log-mel rows of table-3", "diagnostics", "table-3 without its networks", "table-5", "figure-3", "figure-4",
-    "genrep", "baselines",
+    "cost", "table-1", "table-2", "log-mel rows of table-3", "diagnostics", "table-3 without its networks", "table-5", "figure-3",
+    "figure-4", "figure-5", "genrep", "baselines", "my-folder", "table-4-small", "networks of table-3, one machine",
 ]
 
 
@@ -60,38 +66,60 @@ PARTS = {
     "log-mel rows of table-3": lambda it: 'front_end = "log-mel"\n' in it,
     # Two networks for each machine see every frame a hundred times: hours, whatever scores them.
     "table-3 without its networks": lambda it: "back_end" not in it,
+    "networks of table-3, one machine": lambda it: "back_end" in it,
 }
 
 
-def main():
-    program, folder = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2])
-    wanted = sys.argv[3:] or PROTOCOLS
-    make(program, folder)
-    rows = []
-    for name in wanted:
-        protocol = rows_of_table_3(folder, name.replace(" ", "-"), PARTS[name]) if name in PARTS else name
-        out = folder / "run"
-        shutil.rmtree(out, ignore_errors=True)
-        command = [program, "bench", "run", str(protocol), "--data", str(folder), "--dataset", "dcase2023", "--out", str(out), "--no-cache"]
-        seconds, peak, processor = peak_memory_and_seconds(command)
-        results = json.loads((out / "results.json").read_text())
-        rows.append({
-            "protocol": name, "seconds": seconds, "processor_seconds": processor, "peak_mb": peak,
-            "scored": sum(row["score"] is not None for row in results["rows"]),
-            "without_score": sum(row["score"] is None for row in results["rows"]),
-            "diagnostics": len(results.get("diagnostics", [])),
-        })
-        print(json.dumps(rows[-1]), flush=True)
+def run(program, folder, name):
+    """Runs a protocol, and says what it took and what came of it."""
+    protocol = rows_of_table_3(folder, name.replace(" ", "-").replace(",", ""), PARTS[name]) if name in PARTS else name
+    out = folder / "run"
+    shutil.rmtree(out, ignore_errors=True)
+    command = [program, "bench", "run", str(protocol), "--data", str(folder), "--dataset", "dcase2023", "--out", str(out), "--no-cache"]
+    if name.endswith("one machine"):
+        command += ["--machine", "fan"]
+    seconds, peak, processor = peak_memory_and_seconds(command)
+    results = json.loads((out / "results.json").read_text())
+    return {
+        "protocol": name, "seconds": seconds, "processor_seconds": processor, "peak_mb": peak,
+        "scored": sum(row["score"] is not None for row in results["rows"]),
+        "without_score": sum(row["score"] is None for row in results["rows"]),
+        "diagnostics": len(results.get("diagnostics", [])),
+        "load": Path("/proc/loadavg").read_text().split()[0],
+    }
+
+
+def facts(program, arguments):
+    """Where, when and with what."""
     machine = subprocess.run(["lscpu"], capture_output=True, text=True, check=True).stdout
     model = next(line.split(":", 1)[1].strip() for line in machine.splitlines() if line.startswith("Model name"))
-    commit = subprocess.run(["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=True).stdout.strip()
-    now = datetime.now(timezone.utc)
-    path = ROOT / "results" / "speed" / f"{now:%Y-%m-%d}-protocols.json"
-    path.write_text(json.dumps({
-        "commit": commit, "time": now.isoformat(timespec="seconds"), "machine": model, "load": Path("/proc/loadavg").read_text().split()[0],
-        "command": "bench/protocols.py " + " ".join([Path(program).name, "FOLDER", *sys.argv[3:]]),
-        "machines": len(MACHINES), "clips": 1200, "rows": rows,
-    }, indent=1) + "\n")
+    version = subprocess.run([program, "--version"], capture_output=True, text=True, check=True).stdout
+    commit = next(line.split()[1] for line in version.splitlines() if line.startswith("commit:"))
+    return {
+        "commit": commit, "time": datetime.now(timezone.utc).isoformat(timespec="seconds"), "machine": model, "threads": os.cpu_count(),
+        "command": " ".join(["bench/protocols.py", Path(program).name, "FOLDER", *arguments]),
+    }
+
+
+def main():
+    program, folder = str(Path(sys.argv[1]).resolve()), Path(sys.argv[2]).resolve()
+    wanted = sys.argv[3:] or PROTOCOLS
+    make(program, folder)
+    about = facts(program, sys.argv[3:])
+    speed = ROOT / "results" / "speed"
+    path = speed / f"{about['time'][:10]}-protocols.json"
+    before = json.loads(path.read_text()) if path.exists() else {}
+    rows = {row["protocol"]: row for row in before["rows"]} if before.get("commit") == about["commit"] else {}
+    for name in wanted:
+        if name == "cost":
+            cost = subprocess.run([program, "bench", "cost", "--json"], stdout=subprocess.PIPE, text=True, check=True).stdout
+            found = json.loads(cost) | {"time": about["time"]}
+            (speed / f"{about['time'][:10]}-cost.json").write_text(json.dumps(found, indent=1) + "\n")
+            continue
+        rows[name] = run(program, folder, name)
+        print(json.dumps(rows[name]), flush=True)
+        ordered = sorted(rows.values(), key=lambda row: PROTOCOLS.index(row["protocol"]) if row["protocol"] in PROTOCOLS else len(PROTOCOLS))
+        path.write_text(json.dumps(about | {"machines": len(MACHINES), "clips": 1200, "rows": ordered}, indent=1) + "\n")
     print(path)
 
 

@@ -22,6 +22,8 @@ def cell(row):
     if row["score"] is None:
         return "not run"
     text = f"{100 * row['score']:.1f}"
+    if row.get("deviation") is not None:
+        text += f" ± {100 * row['deviation']:.1f}"
     if row["interval"]:
         text += f" [{100 * row['interval']['low']:.1f}, {100 * row['interval']['high']:.1f}]"
     return text
@@ -49,6 +51,24 @@ def diagnostics(rows):
     return lines
 
 
+def counts(rows):
+    lines = ["| section | split | source normal | anomalous | target normal | anomalous |", "|" + "---|" * 6]
+    for row in rows:
+        names = ["source_normal", "source_anomalous", "target_normal", "target_anomalous"]
+        cells = [str(row["found"].get(name, "-")) for name in names]
+        lines.append("| " + " | ".join([row["section"], row["split"], *cells]) + " |")
+    return lines
+
+
+def windows(rows):
+    lines = ["| front end | data set | positions | window | stride | windows | as in the paper |", "|" + "---|" * 7]
+    for row in rows:
+        agrees = {True: "yes", False: "no", None: "not in the paper"}[row["as_paper"]]
+        numbers = [str(row[name]) for name in ["axis_len", "width", "stride", "windows"]]
+        lines.append("| " + " | ".join([row["front_end"], row["dataset"], *numbers, agrees]) + " |")
+    return lines
+
+
 def missing_front_ends(folders):
     found = {}
     for folder in folders:
@@ -64,15 +84,21 @@ def section(folder):
     if protocol["paper"]:
         lines += [f"The protocol of the paper's {protocol['paper'].split(' (')[0]}.", ""]
     lines += [f"`{results['facts']['command']}`, {results['facts']['program']}; page with figures: [index.html](../results/accuracy/{folder.name}/index.html)", ""]
-    scored = [row for row in rows if row["score"] is not None]
+    trials = {system["name"] for system in protocol["system"] if system.get("trial_of")}
+    scored = [row for row in rows if row["score"] is not None and row["system"] not in trials]
     if scored and protocol.get("sweep"):
         lines += [f"Score in %: {scored[0]['measure']}, against {protocol['sweep']['axis']}.", ""] + sweep(rows)
     elif scored:
-        lines += [f"Score in %: {scored[0]['measure']}, with 95 % intervals.", "", "| system | score |", "|---|---|"]
+        of_trials = ", means and deviations of five trials where there is a ±" if trials else ""
+        lines += [f"Score in %: {scored[0]['measure']}, with 95 % intervals{of_trials}.", "", "| system | score |", "|---|---|"]
         lines += [f"| {row['system']} | {cell(row)} |" for row in scored]
     if results["diagnostics"]:
         lines += ["Means over sections. With DMM: d' of bands on both views over that of global matching on the mean view.", ""]
         lines += diagnostics(results["diagnostics"])
+    if results.get("counts"):
+        lines += counts(results["counts"]) + [""]
+    if results.get("windows"):
+        lines += windows(results["windows"]) + [""]
     for problem in dict.fromkeys(row["problem"] for row in rows if row["score"] is None):
         names = dict.fromkeys(row["series"] or row["system"] for row in rows if row["problem"] == problem)
         lines += ["", f"No score: {', '.join(names)} ({problem})."]
@@ -88,13 +114,13 @@ def main():
         "",
         "## DCASE and all of MIMII: not run here",
         "",
-        "The paper's tables need DCASE 2020, 2023 and 2024 and all of MIMII, which were not at hand. With them on disk each table is one",
+        "The paper's tables need DCASE 2020, 2023 and 2024 and all of MIMII, which were not available here. With them on disk each table is one",
         "command, and stands beside the paper's numbers:",
         "",
         "    auscult data download dcase2023 -o DATA/dcase2023",
         "    auscult bench run table-3 --data DATA --out runs/table-3 --truth dcase2023_task2_evaluator",
         "",
-        "Protocols: table-3, table-5, figure-windows, figure-k, figure-mimii, diagnostics, genrep, baselines, trained, my-folder.",
+        "`auscult bench list` names the protocols, and [the paper, number by number](paper.md) says which is what.",
         "",
     ]
     folders = sorted(path for path in (root / "results/accuracy").iterdir() if path.is_dir())

@@ -43,7 +43,8 @@ def measure(program, folder, work):
         plain = None
         for storage in STORAGES:
             model = work / f"{front_end}-{storage}.auscult"
-            command = [program, "fit", manifests["train"], "-o", model, "--front-end", front_end, "--storage", storage]
+            convention = ["--convention", "spectrum"] if front_end == "lpc" else []
+            command = [program, "fit", manifests["train"], "-o", model, "--front-end", front_end, *convention, "--storage", storage]
             subprocess.run(command, check=True, capture_output=True)
             found = scores(program, model, manifests["test"])
             plain = plain or found

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Builds the program for x86_64 Linux as one file that needs nothing, and packs it with its manual pages and completions.
+# It can fine-tune encoders (--features training); what it cannot is named by its --version.
 #
 # It is linked statically with glibc (crt-static), so it runs on any x86_64 Linux from kernel 3.2 on, whatever its C
 # library, and in an empty root. What is written: target/packages/auscult-VERSION-x86_64-linux.tar.gz and the folder of
@@ -17,7 +18,8 @@ folder="$target/packages/$name"
 command -v cc >/dev/null || install_packages gcc libc6-dev
 # Only the program is static, not the compiler's own plug-ins: they have no target.
 RUSTFLAGS="-C target-feature=+crt-static" \
-    cargo build --locked --profile dist --target "$triple" --target-dir "$target/static" -p auscult-cli
+    cargo build --locked --profile dist --target "$triple" --target-dir "$target/static" -p auscult-cli \
+    --features training
 program="$target/static/$triple/dist/auscult"
 if readelf -l "$program" | grep -q INTERP; then
     echo "package: $program is not static" >&2

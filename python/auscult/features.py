@@ -174,7 +174,7 @@ def lpc_spectrum(
 ) -> Any:
     """The spectrum of an all-pole model of the whole clip (Burg), 1 x points up to half the sample rate.
 
-    Conventions: ``spectrum`` (1/|A|, the default) and ``inverse`` (|A|).
+    Conventions: ``spectrum`` (1/|A|, the default here) and ``inverse`` (|A|, what machines take with ``front_end="lpc"``).
 
     >>> import numpy as np, auscult
     >>> auscult.features.lpc_spectrum(np.random.default_rng(0).normal(0, 0.1, 16000), 16000).shape

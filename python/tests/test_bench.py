@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+import pandas
 import pytest
 
 import auscult
@@ -57,6 +58,47 @@ def an_embedding_of_ones_own_scores_beside_ours(root, tmp_path):
     assert "<table" in results._repr_html_()
 
 
+class _BackEnd:
+    """A back end as toolkits of the field call theirs: embeddings to learn from, then a dictionary of scores."""
+
+    def fit(self, embeddings):
+        self._detector = auscult.sklearn.BandDetector(band_width=64).fit(embeddings)
+        return self
+
+    def anomaly_score(self, embeddings):
+        return {"BEAM": -self._detector.score_samples(embeddings)}
+
+
+def a_toolkit_with_an_embedding_of_its_own_has_our_back_end(root):
+    import wave
+
+    filters = np.abs(np.random.default_rng(3).normal(size=(513, 256)))
+
+    def embed(samples, sample_rate):
+        frames = np.lib.stride_tricks.sliding_window_view(samples, 1024)[::512] * np.hanning(1024)
+        return np.log(np.abs(np.fft.rfft(frames)) @ filters + 1e-8).mean(axis=0)
+
+    clips = auscult.datasets.load("dcase2023", root)
+    rows = []
+    for path in clips["path"]:
+        with wave.open(path) as sound:
+            samples = np.frombuffer(sound.readframes(sound.getnframes()), "<i2").astype(np.float32) / 2**15
+        rows.append(embed(samples, 16_000))
+    clips["embedding"] = rows
+    found = []
+    for _, section in clips.groupby(["machine", "section"]):
+        train, test = (section[section["split"] == split] for split in ("train", "test"))
+        back_end = _BackEnd().fit(np.stack(train["embedding"].tolist()))
+        found.append(test.assign(score=back_end.anomaly_score(np.stack(test["embedding"].tolist()))["BEAM"]))
+    table = pandas.concat(found)
+    official = auscult.metrics.official_scores(
+        table["label"], table["score"], domain=table["domain"], machine=table["machine"], section=table["section"]
+    )
+    results = auscult.bench.run("baselines", root, front_end=embed, band_width=64, only_own=True, **OPTIONS)
+    of_ours = results.table().set_index("system").loc["own BEAM", "score"]
+    assert 100 * official["dcase2023"] == pytest.approx(of_ours, abs=1e-9)
+
+
 def vectors_made_elsewhere_score_as_the_function_that_made_them(root, tmp_path):
     def vector(samples, sample_rate):
         return auscult.features.log_mel(samples, sample_rate).mean(axis=0)
@@ -97,6 +139,12 @@ def what_fails_in_an_embedding_is_said(root):
             auscult.bench.run("baselines", root, front_end=front_end, **common)
     with pytest.raises(auscult.EvaluationError, match="no such protocol"):
         auscult.bench.run("table-99", root, **OPTIONS)
+
+
+def encoders_that_are_trained_first_are_those_of_the_program(root):
+    with pytest.warns(auscult.AuscultWarning, match="trained by the program: auscult bench run"):
+        results = auscult.bench.run("table-4-small", root, machines="fan", **OPTIONS)
+    assert np.isfinite(results.table().set_index("system").loc["AdaBEAM, as it came", "score"])
 
 
 def a_run_goes_on_from_its_folder(root, tmp_path):

@@ -114,6 +114,7 @@ fn of_library(error: &Error) -> Option<String> {
         Error::NotAnEncoder { .. } => {
             "leave out --layer, --rows-per-band, --class-token and --precision"
         }
+        Error::UnusedTableFile { .. } => "leave out --encoder",
         Error::UnusedEncoderFile { name, .. } if name.starts_with("the model's") => {
             "leave out --encoder"
         }

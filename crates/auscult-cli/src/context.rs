@@ -80,6 +80,11 @@ impl Context {
         Ok(Self { front_ends, ..self.clone() })
     }
 
+    /// The same for a table with several encoders: `--encoder` has the weights of one, and the others are looked for.
+    pub(crate) fn of_table(&self) -> Self {
+        Self { front_ends: self.front_ends.clone().beside_others(), ..self.clone() }
+    }
+
     /// Progress to the printer, a stop from Ctrl-C.
     pub(crate) fn control(&self) -> Control {
         Control::new(self.cancel.clone(), Arc::new(self.printer.clone()))

@@ -11,6 +11,7 @@ pub(crate) fn long() -> String {
         format!("model file: version {}", auscult::model_file::VERSION),
         format!("parquet:    {}", switch(cfg!(feature = "parquet"))),
         format!("opus:       {}", switch(cfg!(feature = "opus"))),
+        format!("training:   {}", switch(cfg!(feature = "training"))),
     ]
     .join("\n")
 }

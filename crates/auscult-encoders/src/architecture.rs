@@ -140,6 +140,13 @@ impl Architecture {
         found.map_or_else(|| format!("{self}-{depth}x{width}"), |size| size.2.to_owned())
     }
 
+    /// Numbers in a token of a released size; of kinds with one size every name means that one.
+    pub(crate) fn width_of(self, name: &str) -> usize {
+        let sizes = self.facts().sizes;
+        let named = sizes.iter().find(|size| size.2 == name).or(sizes.first());
+        named.map_or(0, |size| size.1)
+    }
+
     pub(crate) fn preprocessing(self) -> &'static str {
         self.facts().preprocessing
     }

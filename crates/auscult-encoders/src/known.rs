@@ -120,6 +120,19 @@ impl KnownEncoder {
         Err(Error::setting("encoder", format!("the weights of {}", self.name), found))
     }
 
+    /// How many bands its tokens have, and how many numbers a band: what is published, without its weights.
+    ///
+    /// ```
+    /// # use auscult_encoders::KnownEncoder;
+    /// let bands = |name| KnownEncoder::named(name).map(KnownEncoder::bands);
+    /// assert_eq!(bands("beats-iter3"), Some((8, 768)));
+    /// assert_eq!(bands("eat-large"), Some((8, 1024)));
+    /// assert_eq!(bands("ced"), Some((4, 192)));
+    /// ```
+    pub fn bands(&self) -> (usize, usize) {
+        (self.architecture.rows(), self.architecture.width_of(self.name))
+    }
+
     /// The encoder of a name, or of a short one.
     ///
     /// ```

@@ -1,7 +1,7 @@
 //! The encoders of this machine: bundled, pulled, or named by the user.
 
 use std::{
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::{Arc, Mutex, PoisonError},
 };
 
@@ -36,6 +36,7 @@ pub struct EncoderLibrary {
     bundled: Vec<Bundled>,
     folder: Option<PathBuf>,
     file: Option<PathBuf>,
+    is_beside_others: bool,
     loaded: Mutex<Vec<(Place, Precision, Arc<Encoder>)>>,
 }
 
@@ -80,6 +81,15 @@ impl EncoderLibrary {
         self
     }
 
+    /// This library for a table with several encoders: the file is for those of its kind and size, and the others are
+    /// looked for as if there were no file.
+    #[must_use]
+    pub fn beside_others(&self) -> Self {
+        let (bundled, folder, file) =
+            (self.bundled.clone(), self.folder.clone(), self.file.clone());
+        Self { bundled, folder, file, is_beside_others: true, ..Self::default() }
+    }
+
     /// Whether a name is that of an encoder or of a kind of encoder.
     pub fn knows(name: &str) -> bool {
         KnownEncoder::named(name).is_some()
@@ -113,20 +123,20 @@ impl EncoderLibrary {
             }
             .into());
         };
-        if let Some(file) = &self.file {
-            let encoder = self.load(Place::File(file.clone()), precision, last)?;
-            if encoder.architecture() != known.architecture {
-                let (wanted, given) = (name.to_owned(), encoder.label());
-                return Err(Error::OtherKind { path: file.clone(), wanted, given });
-            }
-            return Ok(encoder);
-        }
-        let place = self.place_of(known)?;
+        let place = self.place_for(known)?;
         let encoder = self.load(place.clone(), precision, last)?;
-        known.check_size(&encoder).map_err(|error| match place {
-            Place::File(path) => error.in_file(&path),
-            Place::Bundled(_) => error,
-        })?;
+        match place {
+            Place::File(path) if self.file.as_ref() == Some(&path) => {
+                if encoder.architecture() != known.architecture {
+                    let (wanted, given) = (name.to_owned(), encoder.label());
+                    return Err(Error::OtherKind { path, wanted, given });
+                }
+            }
+            Place::File(path) => {
+                known.check_size(&encoder).map_err(|error| error.in_file(&path))?;
+            }
+            Place::Bundled(_) => known.check_size(&encoder)?,
+        }
         Ok(encoder)
     }
 
@@ -138,14 +148,36 @@ impl EncoderLibrary {
     pub fn checkpoint(&self, name: &str) -> Result<Checkpoint> {
         // Refuses what is unknown, missing or of another kind.
         self.encoder(name, Precision::F32)?;
-        match (&self.file, KnownEncoder::named(name)) {
-            (None, Some(known)) => self.open(&self.place_of(known)?),
-            (Some(file), _) => Checkpoint::open(file),
-            (None, None) => Err(Error::NoWeights { name: name.to_owned() }),
+        let known = KnownEncoder::named(name);
+        let known = known.ok_or_else(|| Error::NoWeights { name: name.to_owned() })?;
+        self.open(&self.place_for(known)?)
+    }
+
+    /// Whether the file that goes before everything else is for the encoder of a name; what is wrong with the file is
+    /// told by whoever loads it.
+    pub fn file_is_for(&self, name: &str) -> bool {
+        let known = KnownEncoder::named(name).zip(self.file.as_ref());
+        known.is_some_and(|(known, file)| self.is_of(file, known).unwrap_or(true))
+    }
+
+    fn is_of(&self, file: &Path, known: &KnownEncoder) -> Result<bool> {
+        if !self.is_beside_others {
+            return Ok(true);
+        }
+        let encoder = self.load(Place::File(file.to_owned()), Precision::F32, 0)?;
+        let is_of_kind = encoder.architecture() == known.architecture;
+        Ok(is_of_kind && known.check_size(&encoder).is_ok())
+    }
+
+    /// Where the weights that are taken for a known encoder are: the user's file, if it is for that one.
+    fn place_for(&self, known: &KnownEncoder) -> Result<Place> {
+        match &self.file {
+            Some(file) if self.is_of(file, known)? => Ok(Place::File(file.clone())),
+            _ => self.place_of(known),
         }
     }
 
-    /// Where the weights of a known encoder are.
+    /// Where the weights of a known encoder are, whatever file the user named.
     fn place_of(&self, known: &KnownEncoder) -> Result<Place> {
         // Bundled weights go first: a model must not change because something was pulled.
         if let Some(bundled) = self.bundled.iter().find(|bundled| bundled.name == known.name) {

@@ -222,10 +222,8 @@ impl Protocol {
         FrontEndName::all(&self.systems, &self.diagnostics)
     }
 
-    /// The same, and those whose windows are shown.
+    /// Those that must be here before it runs: the same, and the encoder that trials are trained from in their place.
     pub fn front_ends(&self) -> BTreeMap<String, FrontEndName> {
-        let windows: Vec<SystemSettings> =
-            self.windows.iter().map(WindowsRequest::system).collect();
         let mut all = self.heard_front_ends();
         if let Some(fine_tuning) = &self.fine_tuning {
             // What is trained is trained from this one.
@@ -234,7 +232,6 @@ impl Protocol {
             let first = FrontEndName { name, convention: None, precision: None };
             all.insert(first.to_string(), first);
         }
-        all.extend(FrontEndName::all(&windows, &[]));
         all
     }
 

@@ -15,6 +15,7 @@ use auscult::{
 use auscult_eval::{
     Error, Result,
     datasets::{ClipFile, Dataset, DatasetKind, Truth},
+    fine_tuning::FineTuning,
     given::{GivenFrames, GivenFrontEnd, clips_of, systems_of},
     protocol::Protocol,
     run::{
@@ -369,6 +370,9 @@ fn make(
 ) -> std::result::Result<Arc<dyn auscult::FrontEnd>, String> {
     if let Some(own) = own.iter().find(|own| own.identity().name == named.name) {
         return Ok(Arc::clone(own));
+    }
+    if FineTuning::seed_of(&named.name).is_some() {
+        return Err("its encoder is trained by the program: auscult bench run".to_owned());
     }
     let spec = FrontEndSpec {
         name: named.name.clone(),

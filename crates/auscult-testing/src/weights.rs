@@ -42,6 +42,53 @@ pub fn tensor(name: &str, shape: &[usize]) -> Vec<f32> {
     values(name, shape.iter().product(), offset, scale)
 }
 
+/// The configuration of a BEATs with two blocks of 24 numbers a token, as JSON.
+pub const SMALL_BEATS: &str = r#"{
+    "encoder_layers": 2, "encoder_embed_dim": 24, "encoder_ffn_embed_dim": 40,
+    "encoder_attention_heads": 2, "activation_fn": "gelu", "layer_norm_first": false,
+    "conv_pos": 8, "conv_pos_groups": 4, "relative_position_embedding": true,
+    "num_buckets": 16, "max_distance": 50, "gru_rel_pos": true, "deep_norm": true,
+    "input_patch_size": 16, "embed_dim": 20, "finetuned_model": false
+}"#;
+
+/// The tensors of [`SMALL_BEATS`], by name and shape.
+pub fn small_beats_shapes() -> Vec<(String, Vec<usize>)> {
+    let mut list: Vec<(String, Vec<usize>)> = vec![
+        ("patch_embedding.weight".into(), vec![20, 1, 16, 16]),
+        ("layer_norm.weight".into(), vec![20]),
+        ("layer_norm.bias".into(), vec![20]),
+        ("post_extract_proj.weight".into(), vec![24, 20]),
+        ("post_extract_proj.bias".into(), vec![24]),
+        ("encoder.pos_conv.0.weight_g".into(), vec![1, 1, 8]),
+        ("encoder.pos_conv.0.weight_v".into(), vec![24, 6, 8]),
+        ("encoder.pos_conv.0.bias".into(), vec![24]),
+        ("encoder.layer_norm.weight".into(), vec![24]),
+        ("encoder.layer_norm.bias".into(), vec![24]),
+    ];
+    for layer in 0..2 {
+        let mut add = |name: &str, shape: &[usize]| {
+            list.push((format!("encoder.layers.{layer}.{name}"), shape.to_vec()));
+        };
+        add("self_attn.grep_a", &[1, 2, 1, 1]);
+        add("self_attn.grep_linear.weight", &[8, 12]);
+        add("self_attn.grep_linear.bias", &[8]);
+        add("self_attn.relative_attention_bias.weight", &[16, 2]);
+        for part in ["q_proj", "k_proj", "v_proj", "out_proj"] {
+            add(&format!("self_attn.{part}.weight"), &[24, 24]);
+            add(&format!("self_attn.{part}.bias"), &[24]);
+        }
+        for norm in ["self_attn_layer_norm", "final_layer_norm"] {
+            add(&format!("{norm}.weight"), &[24]);
+            add(&format!("{norm}.bias"), &[24]);
+        }
+        add("fc1.weight", &[40, 24]);
+        add("fc1.bias", &[40]);
+        add("fc2.weight", &[24, 40]);
+        add("fc2.bias", &[24]);
+    }
+    list
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

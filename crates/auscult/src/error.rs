@@ -182,6 +182,12 @@ pub enum Error {
         /// The front end.
         name: String,
     },
+    /// Weights of an encoder were given beside others, and nothing takes them.
+    #[error("the weights in {} have no effect: no front end here is an encoder of their kind and size", file.display())]
+    UnusedTableFile {
+        /// The file with weights.
+        file: std::path::PathBuf,
+    },
     /// Weights of an encoder were given, and nothing has one.
     #[error("the weights in {} have no effect: {name} is not an encoder", file.display())]
     UnusedEncoderFile {

@@ -65,6 +65,7 @@ impl Default for FrontEndSpec {
 pub struct FrontEnds {
     encoders: Arc<EncoderLibrary>,
     file: Option<PathBuf>,
+    is_beside_others: bool,
     others: Registry,
     cache: Option<Arc<VectorCache>>,
 }
@@ -87,7 +88,16 @@ impl FrontEnds {
     /// Encoders from this folder only, and the file that goes before it.
     pub fn new(folder: Option<PathBuf>, file: Option<PathBuf>) -> Self {
         let library = EncoderLibrary::new(bundled()).with_folder(folder).with_file(file.clone());
-        Self { encoders: Arc::new(library), file, others: Registry::built_in(), cache: None }
+        let (encoders, others) = (Arc::new(library), Registry::built_in());
+        Self { encoders, file, is_beside_others: false, others, cache: None }
+    }
+
+    /// The same for a table with several encoders: a file with weights is for those of its kind and size, and the others
+    /// are looked for as if there were no file.
+    #[must_use]
+    pub fn beside_others(self) -> Self {
+        let encoders = Arc::new(self.encoders.beside_others());
+        Self { encoders, is_beside_others: true, ..self }
     }
 
     /// These and the front ends of one more source, for models that were made with them.
@@ -123,7 +133,10 @@ impl FrontEnds {
     /// not one.
     pub fn named(&self, spec: &FrontEndSpec, length: ClipLength) -> Result<Arc<dyn FrontEnd>> {
         let FrontEndSpec { name, convention, encoder } = spec;
-        self.refuse_unused_file(name, name)?;
+        // In a table the file need not be for every front end.
+        if !self.is_beside_others {
+            self.refuse_unused_file(name, name)?;
+        }
         let members = spec.members()?;
         if let [only] = members.as_slice() {
             if only.normalisation.is_some() {
@@ -280,19 +293,22 @@ impl FrontEnds {
         Ok(Axis::joined(axes))
     }
 
-    /// Refuses a file with weights where `names`, separated by +, have no encoder: figures would pass for those of its
-    /// weights.
+    /// Refuses a file with weights where `names`, separated by +, have no encoder that it is for: figures would pass for
+    /// those of its weights.
     ///
     /// # Errors
     ///
-    /// [`Error::UnusedEncoderFile`], which calls the front end `what`.
+    /// [`Error::UnusedEncoderFile`], which calls the front end `what`; [`Error::UnusedTableFile`] of a table.
     pub fn refuse_unused_file(&self, what: &str, names: &str) -> Result<()> {
         let is_encoder = |member: &str| {
             let end = member.find([':', '(', FORM_SEPARATOR]).unwrap_or(member.len());
-            EncoderLibrary::knows(member[..end].trim())
+            self.encoders.file_is_for(member[..end].trim())
         };
         match self.file.as_ref().filter(|_| !names.split(SEPARATOR).any(is_encoder)) {
             None => Ok(()),
+            Some(file) if self.is_beside_others => {
+                Err(Error::UnusedTableFile { file: file.clone() })
+            }
             Some(file) => {
                 Err(Error::UnusedEncoderFile { file: file.clone(), name: what.to_owned() })
             }

@@ -28,7 +28,7 @@ pub(crate) struct FeaturesArguments {
     #[arg(long, group = "format", value_name = "FILE", help_heading = None)]
     pub(crate) npy: Option<PathBuf>,
 
-    /// Write numpy arrays: features and start_seconds.
+    /// Write numpy arrays: features, start_seconds and paths.
     #[arg(long, group = "format", value_name = "FILE", help_heading = None)]
     pub(crate) npz: Option<PathBuf>,
 

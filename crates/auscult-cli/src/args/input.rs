@@ -147,8 +147,8 @@ pub(crate) struct FrontEndArguments {
     pub(crate) front_end: Option<String>,
 
     /// Which form of the front end. log-mel: s15 (default), kaldi, dcase, mimii, beats-input, eat-input;
-    /// mfcc: kaldi (default), no-lifter, s15, s15-no-lifter, librosa; lpc: spectrum (default),
-    /// inverse.
+    /// mfcc: kaldi (default), no-lifter, s15, s15-no-lifter, librosa; lpc: inverse (default),
+    /// spectrum.
     #[arg(long, value_name = "NAME")]
     #[arg(hide_short_help = true)]
     pub(crate) convention: Option<String>,

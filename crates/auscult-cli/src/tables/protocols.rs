@@ -55,17 +55,10 @@ pub(crate) fn describe(protocols: &[Listed]) -> String {
             protocol.name.clone(),
             protocol.also.join(", "),
             protocol.title.clone(),
-            data.join(", "),
+            if data.is_empty() { "none".to_owned() } else { data.join(", ") },
             if names.is_empty() { "none".to_owned() } else { names.join(", ") },
         ]);
     }
-    table.row([
-        "-".to_owned(),
-        "table-6".to_owned(),
-        "What a clip costs: auscult bench cost".to_owned(),
-        "none".to_owned(),
-        "told by the command".to_owned(),
-    ]);
     let mut text = table.render();
     if !reasons.is_empty() {
         text.push_str("\nmissing here:\n");

@@ -188,7 +188,7 @@ fn it_stands_beside_the_others_in_bench() {
     let line = "bench run both.toml --data data --dataset folder --out run";
     let foreign = sandbox.run(&format!("{line} --encoder x.safetensors")).exits(2);
     foreign.says(
-        "have no effect: log-mel, log-mel-map, all that the protocol has, is not an encoder; give --front-end",
+        "have no effect: no front end here is an encoder of their kind and size; leave out --encoder",
     );
     let table = sandbox.run(line).exits(0);
     assert!(table.stdout.contains("network") && table.stdout.contains("beam"));

@@ -517,15 +517,16 @@ fn every_protocol_that_comes_with_the_program_can_be_read() {
     assert_eq!(names.len(), 14);
     let sandbox = Sandbox::new();
     for name in names {
+        let ran = sandbox.run(&format!("bench run {name} --data . --out {name}"));
+        // Windows need no recordings.
+        if name == "table-2" {
+            ran.exits(0);
+            continue;
+        }
         // Reading it is all that can go wrong before the data are looked for.
-        let ran = sandbox.run(&format!("bench run {name} --data . --out {name}")).exits(2);
+        let ran = ran.exits(2);
         let says = |what: &str| ran.stderr.contains(what);
-        // Windows need no recordings, only weights that are not here.
-        let expected = match name.as_str() {
-            "table-2" => says("the weights of beats-iter3 are not on this machine"),
-            _ => says("found no clips") || says("none of"),
-        };
-        assert!(expected, "{name}: {ran:?}");
+        assert!(says("found no clips") || says("none of"), "{name}: {ran:?}");
     }
 }
 

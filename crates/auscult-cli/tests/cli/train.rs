@@ -10,6 +10,65 @@ fn a_program_without_training_says_how_to_get_it() {
     );
 }
 
+#[cfg(not(feature = "training"))]
+#[test]
+fn the_table_of_fine_tuned_encoders_says_which_program_has_training() {
+    let sandbox = Sandbox::new();
+    sandbox.run("synth --out syn --machine fan --seconds 1 --train 6 2 --test 2 2").exits(0);
+    let ran = sandbox
+        .run("bench run table-4-small --data syn --dataset dcase2023 --clip-seconds 1 --out run")
+        .exits(2)
+        .says("built without training; the packages have it");
+    assert!(ran.stdout.contains("| AdaBEAM, as it came |"), "{}", ran.stdout);
+}
+
+/// A table whose encoders are trained first, two trials of two steps.
+#[cfg(feature = "training")]
+const TRIALS: &str = "name = 'tuned'\ntitle = 'T'\ndatasets = ['dcase2023']\nclip_seconds = 1.0\n\
+    [fine_tuning]\nencoder = 'ced'\nseeds = [1, 2]\nlabels = 'sections'\n\
+    layer_for = { dcase2023 = 'layer-6' }\n[fine_tuning.settings]\nsteps = 2\nwarm_up = 1\nbatch = 4\n\
+    accumulation = 1\nadaptation = { lora = { rank = 2, alpha = 2.0, targets = ['query'] } }\n\
+    [[system]]\nname = 'BEAM'\nmethod = 'beam'\nfront_end = 'fine-tuned'\n\
+    [[system]]\nname = 'BEAM, as it came'\nmethod = 'beam'\nfront_end = 'ced'\nprecision = 'f32'\n";
+
+#[cfg(feature = "training")]
+#[test]
+fn encoders_of_a_table_are_trained_once_a_seed_and_kept() {
+    let sandbox = with_machines();
+    sandbox.write("tuned.toml", TRIALS);
+    let line = "bench run tuned.toml --data syn --dataset dcase2023 --samples 0 --out run";
+    let ran = sandbox.run(line).exits(0);
+    assert!(ran.stdout.contains("| BEAM |") && ran.stdout.contains(" ± "), "{}", ran.stdout);
+    let results = || -> serde_json::Value {
+        serde_json::from_slice(&sandbox.read("run/results.json")).unwrap()
+    };
+    let found = results();
+    let row = |system: &str| {
+        let rows = found["rows"].as_array().unwrap();
+        rows.iter().find(|row| row["system"] == system).unwrap().clone()
+    };
+    let score = |system: &str| row(system)["score"].as_f64().unwrap();
+    let mean = f64::midpoint(score("BEAM, seed 1"), score("BEAM, seed 2"));
+    assert!((score("BEAM") - mean).abs() < 1e-12);
+    assert!(row("BEAM")["deviation"].is_f64() && row("BEAM, as it came")["deviation"].is_null());
+    let encoder = |seed: u32| {
+        let front_end = &found["facts"]["front_ends"][format!("fine-tuned-{seed} (dcase2023)")];
+        assert_eq!(front_end["settings"]["layers"], serde_json::json!([6]));
+        front_end["settings"]["fingerprint"].clone()
+    };
+    assert_ne!(encoder(1), encoder(2));
+    // The same command trains nothing again, also where scores are missing.
+    let files = |seed: u32| {
+        let path = format!("run/encoders/dcase2023/seed-{seed}/encoder.safetensors");
+        sandbox.path(path).metadata().unwrap().modified().unwrap()
+    };
+    let trained = (files(1), files(2));
+    std::fs::remove_dir_all(sandbox.path("run/sections")).unwrap();
+    sandbox.run(line).exits(0);
+    assert_eq!(results()["rows"], found["rows"]);
+    assert_eq!((files(1), files(2)), trained);
+}
+
 #[cfg(feature = "training")]
 #[test]
 fn a_trained_encoder_is_used_by_every_command() {

@@ -12,10 +12,11 @@ use crate::{BandSettings, ClipLength, Error, Result, names::named_choices, pooli
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LpcConvention {
-    /// |1 / A|, the spectral envelope: the paper's equation and the default.
-    #[default]
+    /// |1 / A|, the spectral envelope: the paper's equation.
     Spectrum,
-    /// |A|, the inverse filter: what the paper's published statistics point to.
+    /// |A|, the inverse filter: what the paper's published statistics point to, and what detects better on most
+    /// recordings that were measured (docs/front-ends.md).
+    #[default]
     Inverse,
 }
 

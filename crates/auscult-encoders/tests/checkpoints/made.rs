@@ -4,59 +4,22 @@ use std::io::{Cursor, Write};
 
 use auscult_core::random::Random;
 use auscult_encoders::{Checkpoint, Encoder, to_safetensors};
-use serde_json::{Value, json};
+use auscult_testing::weights;
+use serde_json::Value;
 use zip::{CompressionMethod, ZipWriter, write::SimpleFileOptions};
 
 pub(crate) type Tensors = Vec<(String, Vec<usize>, Vec<f32>)>;
 
 /// The configuration of the small BEATs.
 pub(crate) fn config() -> Value {
-    json!({
-        "encoder_layers": 2, "encoder_embed_dim": 24, "encoder_ffn_embed_dim": 40,
-        "encoder_attention_heads": 2, "activation_fn": "gelu", "layer_norm_first": false,
-        "conv_pos": 8, "conv_pos_groups": 4, "relative_position_embedding": true,
-        "num_buckets": 16, "max_distance": 50, "gru_rel_pos": true, "deep_norm": true,
-        "input_patch_size": 16, "embed_dim": 20, "finetuned_model": false,
-    })
+    serde_json::from_str(weights::SMALL_BEATS).unwrap()
 }
 
 /// Its tensors, with made-up values.
 pub(crate) fn tensors() -> Tensors {
-    let mut list: Vec<(String, Vec<usize>)> = vec![
-        ("patch_embedding.weight".into(), vec![20, 1, 16, 16]),
-        ("layer_norm.weight".into(), vec![20]),
-        ("layer_norm.bias".into(), vec![20]),
-        ("post_extract_proj.weight".into(), vec![24, 20]),
-        ("post_extract_proj.bias".into(), vec![24]),
-        ("encoder.pos_conv.0.weight_g".into(), vec![1, 1, 8]),
-        ("encoder.pos_conv.0.weight_v".into(), vec![24, 6, 8]),
-        ("encoder.pos_conv.0.bias".into(), vec![24]),
-        ("encoder.layer_norm.weight".into(), vec![24]),
-        ("encoder.layer_norm.bias".into(), vec![24]),
-    ];
-    for layer in 0..2 {
-        let mut add = |name: &str, shape: &[usize]| {
-            list.push((format!("encoder.layers.{layer}.{name}"), shape.to_vec()));
-        };
-        add("self_attn.grep_a", &[1, 2, 1, 1]);
-        add("self_attn.grep_linear.weight", &[8, 12]);
-        add("self_attn.grep_linear.bias", &[8]);
-        add("self_attn.relative_attention_bias.weight", &[16, 2]);
-        for part in ["q_proj", "k_proj", "v_proj", "out_proj"] {
-            add(&format!("self_attn.{part}.weight"), &[24, 24]);
-            add(&format!("self_attn.{part}.bias"), &[24]);
-        }
-        for norm in ["self_attn_layer_norm", "final_layer_norm"] {
-            add(&format!("{norm}.weight"), &[24]);
-            add(&format!("{norm}.bias"), &[24]);
-        }
-        add("fc1.weight", &[40, 24]);
-        add("fc1.bias", &[40]);
-        add("fc2.weight", &[24, 40]);
-        add("fc2.bias", &[24]);
-    }
     let mut random = Random::of(7, &[]);
-    list.into_iter()
+    weights::small_beats_shapes()
+        .into_iter()
         .map(|(name, shape)| {
             let count = shape.iter().product();
             let values = (0..count).map(|_| {

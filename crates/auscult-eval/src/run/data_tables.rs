@@ -1,6 +1,7 @@
 //! The clips that are there and the windows they are compared in, beside the paper's (its Tables 1 and 2).
 
 use auscult_core::{BandSettings, ClipLength};
+use auscult_encoders::KnownEncoder;
 use serde::Serialize;
 
 use super::{
@@ -33,7 +34,7 @@ pub struct CountsRow {
     pub unlabelled: usize,
     /// What the paper gives.
     pub paper: PaperCounts,
-    /// Whether they are the same; `None` where labels are missing.
+    /// Whether they are the same; `None` where labels are missing, or the paper gives nothing.
     pub as_paper: Option<bool>,
 }
 
@@ -87,10 +88,18 @@ impl DataTables {
     }
 }
 
-/// Counts a data set's clips by what the protocol has of the paper; nothing where that has nothing.
+/// Counts a data set's clips beside what the protocol has of the paper, and alone where that has nothing.
 fn counts(protocol: &Protocol, dataset: &Dataset) -> Vec<CountsRow> {
+    if protocol.counts.is_empty() {
+        return Vec::new();
+    }
     let of_dataset = protocol.counts.iter().filter(|paper| paper.dataset == dataset.kind);
-    let paper: Vec<PaperCounts> = of_dataset.copied().collect();
+    let mut paper: Vec<PaperCounts> = of_dataset.copied().collect();
+    if paper.is_empty() {
+        let clips = ClipCounts::default();
+        let unknown = |split| PaperCounts { dataset: dataset.kind, split, at_most: false, clips };
+        paper.extend([SplitName::Train, SplitName::Test].map(unknown));
+    }
     let rows = |group| {
         let found = GroupCounts::of(dataset.kind, &group);
         paper.iter().map(move |&paper| row(dataset.kind, &found, paper)).collect::<Vec<_>>()
@@ -100,8 +109,10 @@ fn counts(protocol: &Protocol, dataset: &Dataset) -> Vec<CountsRow> {
 
 fn row(dataset: DatasetKind, section: &GroupCounts, paper: PaperCounts) -> CountsRow {
     let wanted = paper.clips;
-    let has_domains = wanted.target_normal.is_some();
+    let is_known = wanted != ClipCounts::default();
     let [source_normal, source_anomalous, target_normal, target_anomalous] = section.test;
+    let of_target = section.train_target + target_normal + target_anomalous;
+    let has_domains = if is_known { wanted.target_normal.is_some() } else { of_target > 0 };
     let found = match (paper.split, has_domains) {
         (SplitName::Train, true) => ClipCounts {
             source_normal: Some(section.train_source),
@@ -138,7 +149,7 @@ fn row(dataset: DatasetKind, section: &GroupCounts, paper: PaperCounts) -> Count
         found,
         unlabelled,
         paper,
-        as_paper: (unlabelled == 0).then_some(agrees),
+        as_paper: (is_known && unlabelled == 0).then_some(agrees),
     }
 }
 
@@ -151,44 +162,61 @@ fn windows(
 ) -> Result<(Vec<WindowsRow>, Vec<MissingFrontEnd>)> {
     let (mut rows, mut missing) = (Vec::new(), Vec::new());
     for request in &protocol.windows {
-        let system = request.system();
-        let Some(name) = FrontEndName::of_system(&system) else { continue };
-        let front_end = match make(&name, length) {
-            Ok(front_end) => front_end,
-            Err(reason) => {
-                missing.push(MissingFrontEnd {
-                    front_end: name.to_string(),
-                    reason,
-                    systems: Vec::new(),
-                });
-                continue;
+        let (system, name) = (request.system(), FrontEndName::of_windows(request));
+        match (make(&name, length), published(request)) {
+            (Ok(front_end), _) => {
+                for &dataset in &protocol.datasets {
+                    let system = system.for_dataset(&dataset.to_string());
+                    let bands = system.beam_settings(&*front_end)?.bands;
+                    rows.push(windows_row(request, dataset, front_end.axis().len(), bands)?);
+                }
             }
-        };
-        for &dataset in &protocol.datasets {
-            let axis_len = front_end.axis().len();
-            let settings = system.for_dataset(&dataset.to_string()).beam_settings(&*front_end)?;
-            let (width, stride) = match settings.bands {
-                BandSettings::Windows { width, stride } => (width, stride),
-                BandSettings::Whole => (axis_len, axis_len),
-            };
-            let windows = settings.bands.layout(axis_len)?.bands().len();
-            let paper = paper_windows(request, dataset);
-            let as_paper = |paper: &PaperWindows| {
-                (paper.width, paper.stride, paper.windows) == (width, stride, windows)
-            };
-            rows.push(WindowsRow {
-                front_end: name.to_string(),
-                dataset,
-                axis_len,
-                width,
-                stride,
-                windows,
-                as_paper: paper.map(as_paper),
-                paper: paper.cloned(),
-            });
+            (Err(_), Some((axis_len, bands))) => {
+                for &dataset in &protocol.datasets {
+                    rows.push(windows_row(request, dataset, axis_len, bands)?);
+                }
+            }
+            (Err(reason), None) => {
+                let (front_end, systems) = (name.to_string(), Vec::new());
+                missing.push(MissingFrontEnd { front_end, reason, systems });
+            }
         }
     }
     Ok((rows, missing))
+}
+
+/// The axis of a released encoder and its bands, one a frequency row: they are known without its weights.
+fn published(request: &WindowsRequest) -> Option<(usize, BandSettings)> {
+    let known = KnownEncoder::named(&request.front_end)?;
+    let (rows, width) = known.bands();
+    request.band_width_for.is_empty().then(|| (rows * width, BandSettings::touching(width)))
+}
+
+fn windows_row(
+    request: &WindowsRequest,
+    dataset: DatasetKind,
+    axis_len: usize,
+    bands: BandSettings,
+) -> Result<WindowsRow> {
+    let (width, stride) = match bands {
+        BandSettings::Windows { width, stride } => (width, stride),
+        BandSettings::Whole => (axis_len, axis_len),
+    };
+    let windows = bands.layout(axis_len)?.bands().len();
+    let paper = paper_windows(request, dataset);
+    let as_paper = |paper: &PaperWindows| {
+        (paper.width, paper.stride, paper.windows) == (width, stride, windows)
+    };
+    Ok(WindowsRow {
+        front_end: FrontEndName::of_windows(request).to_string(),
+        dataset,
+        axis_len,
+        width,
+        stride,
+        windows,
+        as_paper: paper.map(as_paper),
+        paper: paper.cloned(),
+    })
 }
 
 fn paper_windows(request: &WindowsRequest, dataset: DatasetKind) -> Option<&PaperWindows> {
@@ -248,7 +276,8 @@ fn counts_cells(row: &CountsRow) -> Vec<String> {
         vec![part_name(row.dataset, &row.set), row.section.clone(), row.split.name().to_owned()];
     cells.extend(row.found.columns().into_iter().zip(row.paper.clips.columns()).map(cell));
     cells.push(row.unlabelled.to_string());
-    cells.push(agreement(row.as_paper, "labels are missing"));
+    let unknown = if row.unlabelled > 0 { "labels are missing" } else { "not in the paper" };
+    cells.push(agreement(row.as_paper, unknown));
     cells
 }
 

@@ -7,6 +7,7 @@ use auscult_core::{ClipLength, FrontEnd, FrontEndIdentity, FrontEndSettings};
 use auscult_encoders::Precision;
 
 use crate::{
+    paper::WindowsRequest,
     protocol::DiagnosticsRequest,
     systems::{BackEnd, SystemSettings},
 };
@@ -39,6 +40,12 @@ impl FrontEndName {
             convention: request.convention.clone(),
             precision: request.precision,
         }
+    }
+
+    /// The front end whose windows are shown.
+    pub fn of_windows(request: &WindowsRequest) -> Self {
+        let (name, convention) = (request.front_end.clone(), request.convention.clone());
+        Self { name, convention, precision: None }
     }
 
     /// Every front end that systems and diagnostics need, by how it is called.

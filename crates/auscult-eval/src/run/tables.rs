@@ -9,7 +9,7 @@ use super::{
     front_ends::describe_encoders,
     sweep_table::{legend, sweep_tables},
 };
-use crate::datasets::DatasetKind;
+use crate::{datasets::DatasetKind, protocol::Protocol};
 
 /// The results as one Markdown page.
 pub fn markdown(results: &RunResults) -> String {
@@ -104,6 +104,7 @@ pub(super) fn facts(results: &RunResults) -> Vec<String> {
 
 /// What is missing, and why; the same reason once.
 pub(super) fn notes(results: &RunResults) -> Vec<String> {
+    let not_run = |missing| not_run(missing, &results.protocol);
     let mut notes: Vec<String> = results.facts.missing.iter().map(not_run).collect();
     notes.extend(results.facts.not_run.iter().cloned());
     let mut systems: BTreeMap<(String, &str), Vec<&str>> = BTreeMap::new();
@@ -130,8 +131,9 @@ pub(super) fn notes(results: &RunResults) -> Vec<String> {
     notes
 }
 
-fn not_run(missing: &MissingFrontEnd) -> String {
+fn not_run(missing: &MissingFrontEnd, protocol: &Protocol) -> String {
     let needed = match missing.systems.len() {
+        0 if protocol.diagnostics.is_empty() => "windows".to_owned(),
         0 => "diagnostics".to_owned(),
         1 => "one system".to_owned(),
         count => format!("{count} systems"),

@@ -27,6 +27,7 @@ pub(super) fn run(arguments: &CostArguments, context: &Context) -> anyhow::Resul
         [] => PLAIN.into_iter().chain(KNOWN.iter().map(|known| known.name)).collect(),
         names => names.iter().map(String::as_str).collect(),
     };
+    context.front_ends.refuse_unused_file("", &names.join("+"))?;
     let presets = if wanted.is_empty() { Preset::ALL } else { &[] };
     let (mut rows, mut missing): (Vec<CostRow>, Vec<(String, String)>) = Default::default();
     let make =

@@ -14,8 +14,8 @@ use crate::{Outcome, args::BenchCommand, context::Context};
 pub(crate) fn run(command: &BenchCommand, context: &Context) -> anyhow::Result<Outcome> {
     match command {
         BenchCommand::Eval(arguments) => eval::run(arguments, context),
-        BenchCommand::List(arguments) => list::run(arguments, context),
-        BenchCommand::Cost(arguments) => cost::run(arguments, context),
+        BenchCommand::List(arguments) => list::run(arguments, &context.of_table()),
+        BenchCommand::Cost(arguments) => cost::run(arguments, &context.of_table()),
         BenchCommand::Run(arguments) => run::run(arguments, context),
         BenchCommand::Compare(arguments) => compare::run(arguments, context),
         BenchCommand::Submit(arguments) => submit::run(arguments, context),

@@ -1,5 +1,7 @@
 //! `auscult bench run`: a protocol on data sets.
 
+use std::path::Path;
+
 use auscult_eval::{
     given::GivenFrontEnd,
     protocol::Protocol,
@@ -19,7 +21,8 @@ use crate::{
 };
 
 pub(super) fn run(arguments: &RunArguments, context: &Context) -> anyhow::Result<Outcome> {
-    let context = &context.keeping(&arguments.data.keeping)?;
+    let context = &context.keeping(&arguments.data.keeping)?.of_table();
+    refuse_cost(&arguments.protocol)?;
     let mut protocol = Protocol::find(&arguments.protocol)?;
     if let Some(seconds) = arguments.clip_seconds.filter(|&it| it != protocol.clip_seconds) {
         protocol.clip_seconds = seconds;
@@ -53,9 +56,11 @@ pub(super) fn run(arguments: &RunArguments, context: &Context) -> anyhow::Result
     let own = opening::own(table, width, &datasets, clip, channel)?;
     protocol.systems.extend(own.iter().flat_map(GivenFrontEnd::systems));
     let named = protocol.heard_front_ends();
-    let names: Vec<&str> = named.values().map(|front_end| front_end.name.as_str()).collect();
-    let what = format!("{}, all that the protocol has,", names.join(", "));
-    context.front_ends.refuse_unused_file(&what, &names.join("+"))?;
+    // Trials are called by their seeds; weights are those of the encoder that they begin with.
+    let all = protocol.front_ends();
+    let of_windows = protocol.windows.iter().map(|windows| windows.front_end.as_str());
+    let names: Vec<&str> = all.values().map(|name| name.name.as_str()).chain(of_windows).collect();
+    context.front_ends.refuse_unused_file(&protocol.name, &names.join("+"))?;
     let maker = |name: &FrontEndName, length| {
         opening::front_end(name, length, &context.front_ends, own.as_ref())
     };
@@ -112,6 +117,16 @@ pub(super) fn run(arguments: &RunArguments, context: &Context) -> anyhow::Result
         && facts.not_run.is_empty()
         && facts.missing.is_empty();
     Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
+}
+
+/// One of the paper's tables is no protocol.
+fn refuse_cost(protocol: &Path) -> anyhow::Result<()> {
+    let is_cost = protocol == Path::new("table-6") && !protocol.exists();
+    anyhow::ensure!(
+        !is_cost,
+        "table-6 is what a clip costs on this machine, and needs no data: auscult bench cost"
+    );
+    Ok(())
 }
 
 fn stopped(arguments: &RunArguments, context: &Context) -> anyhow::Error {
