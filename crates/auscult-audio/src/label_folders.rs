@@ -47,7 +47,7 @@ const ANOMALY: &[&str] = &[
     "брак", "дефект", "неисправный", "аномалия",
 ];
 
-/// Words that may stand beside a label and say nothing; `ind` and `cnt` are those of ToyADMOS.
+/// Words that may stand beside a label and say nothing; `ind` and `cnt` are those of `ToyADMOS`.
 #[rustfmt::skip]
 const FILLERS: &[&str] = &[
     "id", "audio", "clips", "data", "files", "recordings", "samples", "sound", "sounds", "wav", "ind", "cnt",
@@ -140,12 +140,11 @@ pub(crate) fn find<'a>(
             continue;
         };
         let path = root.join(below);
-        match found.iter_mut().find(|folder| folder.path == path) {
-            Some(folder) => folder.files += 1,
-            None => {
-                let visit = first_of_several(below);
-                found.push(LabelFolder { path, label, is_clear, visit, files: 1 });
-            }
+        if let Some(folder) = found.iter_mut().find(|folder| folder.path == path) {
+            folder.files += 1;
+        } else {
+            let visit = first_of_several(below);
+            found.push(LabelFolder { path, label, is_clear, visit, files: 1 });
         }
     }
     if found.iter().all(|folder| folder.label == Label::Normal) {
