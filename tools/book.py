@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""The book in docs/: writes the page of options, checks every link, and runs every command of its console blocks.
+"""The book in docs/: writes the page of options, checks every link, runs every command of its console blocks, and looks up
+those that stand elsewhere: they need what is not here.
 
     tools/book.py options PROGRAM [--check]   docs/options.md, from the program's own help
     tools/book.py links                       files and headings that links lead to exist; every chapter is in the summary
-    tools/book.py run PROGRAM                 console blocks, in a folder with the recordings of a synthetic pump
+    tools/book.py run PROGRAM                 console blocks, in a folder with the recordings of a synthetic pump; of other
+                                              commands, also in READMEs, whether the program has them and their options
 """
 import os
 import re
+import shlex
 import shutil
 import struct
 import subprocess
@@ -83,6 +86,45 @@ def console_blocks(page):
         yield [line[2:] for line in block.splitlines() if line.startswith("$ ")]
 
 
+def other_commands(page):
+    """Commands of a page that are in no console block, without what stands behind them."""
+    text = re.sub(r"^```console\n.*?^```$", "", page.read_text(), flags=re.M | re.S)
+    for line in re.findall(r"^ {4}(auscult .*)$", re.sub(r" *\\\n *", " ", text), re.M):
+        yield re.split(r"  +# |   +|[|>]", line)[0]
+
+
+def unknown_parts(program, line, helps):
+    """Subcommands and options of a command line that the program does not have."""
+    words = shlex.split(line)[1:]
+    path = ()
+    while words and words[0] in helps[path][0]:
+        path += (words.pop(0),)
+        if path not in helps:
+            helps[path] = help_of(program, path)
+    subcommands, shown = helps[path]
+    if subcommands and "<COMMAND>" in shown.partition("\n\n")[2].partition("\n")[0]:
+        return [f"{' '.join(('auscult', *path))} has no subcommand {words[:1]}"]
+    options = [word.partition("=")[0] for word in words if re.match(r"--[a-z]", word)]
+    return [f"{' '.join(('auscult', *path))} has no {name}" for name in options if not re.search(rf"(?<!\S){name}(?![\w-])", shown)]
+
+
+def help_of(program, path):
+    shown = subprocess.run([program, *path, "--help"], capture_output=True, text=True, check=True).stdout
+    listed = re.search(r"^Commands:\n((?:  .*\n|\n)+)", shown, re.M)
+    return set(re.findall(r"^  ([a-z-]+)(?:  |$)", listed.group(1), re.M)) if listed else set(), shown
+
+
+def look_up_commands(program):
+    helps, problems, count = {(): help_of(program, ())}, [], 0
+    for page in [*sorted(DOCS.glob("*.md")), ROOT / "README.md", *sorted((ROOT / "crates").glob("*/README.md"))]:
+        if page.name == "options.md":
+            continue
+        for line in other_commands(page):
+            count += 1
+            problems += [f"{page.relative_to(ROOT)}: `{line}`: {what}" for what in unknown_parts(program, line, helps)]
+    return problems, count
+
+
 def prepare(program, folder):
     """What the chapters name: recordings/ with visits, today/, april/, the models pump.auscult and fan.auscult, and of an
     accelerometer bearing/, the same as tables in bearing-tables/, and today.csv."""
@@ -150,8 +192,11 @@ def main():
             problems = []
         said = "docs/options.md is what the program says"
     elif what == "run" and rest:
-        problems, count = run_commands(Path(rest[0]).resolve())
-        said = f"{count} commands of the book work"
+        program = Path(rest[0]).resolve()
+        problems, looked_up = look_up_commands(program)
+        failed, count = run_commands(program)
+        problems += failed
+        said = f"{count} commands of the book work, and the program knows {looked_up} others"
     else:
         sys.exit(__doc__)
     for problem in problems:

@@ -179,7 +179,8 @@ TEXT
 watch_the_moved_microphone() {
     printf '[[machine]]\nname = "pump-7"\nmodel = "pump.auscult"\nfolder = "moved"\n' >moved.toml
     cat <<'TEXT'
-The monitor says it once, and raises no alarm: eight clips that differ the same way are one thing to look at.
+The monitor, which judges clips as they come and [cannot always tell](watch.md#limits) a moved microphone from a fault, tells of an alert, once. It raises no
+alarm: the rule that it plans here takes far more anomalous clips than these eight.
 
 ```console
 $ auscult watch moved.toml --data moved-data &

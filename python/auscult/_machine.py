@@ -116,7 +116,7 @@ class Machine(Facts):
         front_end, convention
             What sound is turned into, instead of a preset: ``log-mel``, ``mfcc``, ``lpc``, ``modulation``, ``ced``,
             several joined by ``+``; or a function ``(samples, sample_rate)`` of your own that gives a vector or frames x
-            features. A function is not in the model file: :meth:`open` needs it again.
+            features. Beside a preset only options of its members in parentheses: ``modulation(neighbours=5)``. A function is not in the model file: :meth:`open` needs it again.
         settings
             What :meth:`tune` chose.
         method, band_width, band_stride, neighbours, density_exponent, density_rule, metric, aggregate, fuse, \

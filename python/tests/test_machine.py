@@ -39,6 +39,15 @@ def the_forms_that_scripts_rely_on(normal, check, tmp_path, monkeypatch):
     assert auscult.features.log_mel(np.zeros(16000), 16000, convention="s15").shape[1] == 128
 
 
+def a_named_member_of_a_preset_is_changed(clips):
+    with pytest.warns(auscult.AuscultWarning):
+        machine = auscult.Machine.learn(
+            clips, sample_rate=RATE, preset="fast", front_end="modulation(neighbours=5)", clip_seconds=1.0
+        )
+    assert machine.preset is None, "it is not the preset any more"
+    assert machine.front_end == "log-mel (dcase) + modulation"
+
+
 def adding_and_forgetting_equal_a_fresh_fit(clips, noise):
     grown = _learn(clips[:20], VISITS[:20]).add(clips[20:], sample_rate=RATE, visits=VISITS[20:])
     queries = clips[:3] * 1.3

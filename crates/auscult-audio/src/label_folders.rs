@@ -12,6 +12,8 @@ pub struct LabelFolder {
     pub path: PathBuf,
     /// What its name stands for.
     pub label: Label,
+    /// Whether the name says nothing else: `fan_faulty` may be a label or not.
+    pub is_clear: bool,
     /// The visit of recordings right in it: the first folder between what was given and this one.
     pub visit: Option<String>,
     /// How many recordings lie below it.
@@ -45,14 +47,19 @@ const ANOMALY: &[&str] = &[
     "брак", "дефект", "неисправный", "аномалия",
 ];
 
-/// Words that may stand beside a label and say nothing.
-const FILLERS: &[&str] =
-    &["id", "audio", "clips", "data", "files", "recordings", "samples", "sound", "sounds", "wav"];
+/// Words that may stand beside a label and say nothing; `ind` and `cnt` are those of `ToyADMOS`.
+#[rustfmt::skip]
+const FILLERS: &[&str] = &[
+    "id", "audio", "clips", "data", "files", "recordings", "samples", "sound", "sounds", "wav", "ind", "cnt",
+];
+
+/// Words that turn what others say around.
+const NEGATIONS: &[&str] = &["no", "non", "not", "without", "free"];
 
 /// The label that the name of a folder stands for, in upper or lower case.
 ///
 /// Only whole names count, such as `normal`, `NG`, `defekt` or `異常`; numbers, `id`, and words for sound may
-/// stand beside them (`anomaly-2`, `id_00_abnormal`, `normal sounds`). `abnormal_backup`, `not_ok` and
+/// stand beside them (`anomaly-2`, `id_00_abnormal`, `NormalSound_IND`). `abnormal_backup`, `not_ok` and
 /// `normal_abnormal` say nothing.
 ///
 /// # Examples
@@ -65,30 +72,61 @@ const FILLERS: &[&str] =
 /// assert_eq!(label_of_folder("abnormal_backup"), None);
 /// ```
 pub fn label_of_folder(name: &str) -> Option<Label> {
-    let name = name.to_lowercase();
-    let mut label = None;
-    for part in name.split(['_', '-', '.', ' ']) {
-        let found = match part {
+    label_within(name).filter(|(_, is_clear)| *is_clear).map(|(label, _)| label)
+}
+
+/// The label among the words of a name, and whether there is nothing else in it. A name with labels of both kinds, or with
+/// a negation, has none.
+fn label_within(name: &str) -> Option<(Label, bool)> {
+    let (mut label, mut is_clear) = (None, true);
+    for word in name.split(['_', '-', '.', ' ']).flat_map(words) {
+        let found = match word.as_str() {
+            negation if NEGATIONS.contains(&negation) => return None,
             filler if FILLERS.contains(&filler) => continue,
             number if number.bytes().all(|byte| byte.is_ascii_digit()) => continue,
-            word if NORMAL.contains(&word) => Label::Normal,
-            word if ANOMALY.contains(&word) => Label::Anomaly,
-            _ => return None,
+            word => label_of_word(word),
         };
-        if label.is_some_and(|label| label != found) {
-            return None;
+        match found {
+            None => is_clear = false,
+            Some(found) if label.is_some_and(|label| label != found) => return None,
+            Some(found) => label = Some(found),
         }
-        label = Some(found);
     }
-    label
+    label.map(|label| (label, is_clear))
+}
+
+fn label_of_word(word: &str) -> Option<Label> {
+    match word {
+        _ if NORMAL.contains(&word) => Some(Label::Normal),
+        _ if ANOMALY.contains(&word) => Some(Label::Anomaly),
+        _ => None,
+    }
+}
+
+/// The words of a part of a name, in lower case: two of `NormalSound`, one of `AbNormal`, which is a label as it is.
+fn words(part: &str) -> Vec<String> {
+    let whole = part.to_lowercase();
+    if label_of_word(&whole).is_some() {
+        return vec![whole];
+    }
+    let (mut words, mut word, mut was_lower) = (Vec::new(), String::new(), false);
+    for letter in part.chars() {
+        if letter.is_uppercase() && was_lower {
+            words.push(std::mem::take(&mut word));
+        }
+        was_lower = letter.is_lowercase();
+        word.extend(letter.to_lowercase());
+    }
+    words.push(word);
+    words
 }
 
 /// The folders with labels as names between what was given and the sources found there.
 ///
 /// `places` are the folders that the inputs name: a folder itself, that of a file, and the part of a
 /// pattern without wildcards. What all of them lie in was chosen on purpose and says nothing; below
-/// it the outermost label counts. Without any anomalous one, a normal folder that was named itself is no label either: whoever names
-/// `normal` and `monday` wants both.
+/// it the outermost label counts, one in doubt only where there is no clear one. Without any anomalous one, a normal folder
+/// that was named itself is no label either (whoever names `normal` and `monday` wants both), nor is one in doubt.
 pub(crate) fn find<'a>(
     places: &[PathBuf],
     sources: impl Iterator<Item = &'a Source>,
@@ -96,20 +134,21 @@ pub(crate) fn find<'a>(
     let Some(root) = common_folder(places) else { return Vec::new() };
     let mut found: Vec<LabelFolder> = Vec::new();
     for source in sources {
-        let Some((below, label)) = source.location.path().and_then(|path| label_below(&root, path))
+        let Some((below, label, is_clear)) =
+            source.location.path().and_then(|path| label_below(&root, path))
         else {
             continue;
         };
         let path = root.join(below);
-        match found.iter_mut().find(|folder| folder.path == path) {
-            Some(folder) => folder.files += 1,
-            None => {
-                found.push(LabelFolder { path, label, visit: first_of_several(below), files: 1 });
-            }
+        if let Some(folder) = found.iter_mut().find(|folder| folder.path == path) {
+            folder.files += 1;
+        } else {
+            let visit = first_of_several(below);
+            found.push(LabelFolder { path, label, is_clear, visit, files: 1 });
         }
     }
     if found.iter().all(|folder| folder.label == Label::Normal) {
-        found.retain(|folder| !places.contains(&folder.path));
+        found.retain(|folder| folder.is_clear && !places.contains(&folder.path));
     }
     found
 }
@@ -122,14 +161,17 @@ fn common_folder(places: &[PathBuf]) -> Option<PathBuf> {
     Some(first.ancestors().find(is_common).unwrap_or(Path::new("")).to_owned())
 }
 
-/// The outermost folder on the way from `root` to a file whose name is a label, as a path below `root`.
-fn label_below<'a>(root: &Path, file: &'a Path) -> Option<(&'a Path, Label)> {
+/// The outermost folder on the way from `root` to a file whose name is a label, or else has one in it, as a path below
+/// `root`; and whether it is clear.
+fn label_below<'a>(root: &Path, file: &'a Path) -> Option<(&'a Path, Label, bool)> {
     let below = file.strip_prefix(root).ok()?;
     let folders: Vec<&Path> = below.ancestors().skip(1).collect();
-    folders
-        .into_iter()
-        .rev()
-        .find_map(|folder| Some((folder, label_of_folder(&folder.file_name()?.to_string_lossy())?)))
+    let labels = folders.into_iter().rev().filter_map(|folder| {
+        let (label, is_clear) = label_within(&folder.file_name()?.to_string_lossy())?;
+        Some((folder, label, is_clear))
+    });
+    // The first of several smallest: clear ones before those in doubt.
+    labels.min_by_key(|(_, _, is_clear)| !is_clear)
 }
 
 /// The first part of a path that has several.
@@ -147,13 +189,20 @@ mod tests {
     #[test]
     fn whole_names_are_labels_also_with_numbers() {
         let normal = ["normal", "OK", "Good", "normal_1", "id_00_normal", "正常", "normal 2.1"];
-        for name in normal.into_iter().chain(["normal sounds", "IO", "Норма"]) {
+        for name in normal.into_iter().chain(["normal sounds", "IO", "Норма", "NormalSound_IND"])
+        {
             assert_eq!(label_of_folder(name), Some(Label::Normal), "{name}");
         }
         let faulty = ["abnormal", "NG", "anomaly-2", "id_00_abnormal", "Defekt", "異常", "异常"];
-        for name in
-            faulty.into_iter().chain(["fault_recordings", "NOK", "Défaut", "불량", "不良品"])
-        {
+        for name in faulty.into_iter().chain([
+            "fault_recordings",
+            "NOK",
+            "Défaut",
+            "불량",
+            "不良品",
+            "AbNormal",
+            "AnomalousSound_CNT",
+        ]) {
             assert_eq!(label_of_folder(name), Some(Label::Anomaly), "{name}");
         }
     }
@@ -172,9 +221,25 @@ mod tests {
             "abnormally",
             "2024-05-03",
             "no_ng",
+            "fault-free",
+            "EnvironmentalNoise_CNT",
             "_",
         ] {
             assert_eq!(label_of_folder(name), None, "{name}");
+        }
+    }
+
+    #[test]
+    fn labels_among_other_words_are_in_doubt() {
+        let doubt = |label| Some((label, false));
+        for name in ["fan_abnormal", "engine2_broken", "abnormal_backup", "Pump 7 faulty"] {
+            assert_eq!(label_within(name), doubt(Label::Anomaly), "{name}");
+        }
+        for name in ["fan_normal", "engine1_good", "goodFriday"] {
+            assert_eq!(label_within(name), doubt(Label::Normal), "{name}");
+        }
+        for name in ["not_ok", "no_ng", "fault-free", "NotOK", "normal_abnormal", "2024-05-03"] {
+            assert_eq!(label_within(name), None, "{name}");
         }
     }
 

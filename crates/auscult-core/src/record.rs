@@ -309,6 +309,8 @@ pub struct BandNames {
     hertz: Arc<[f64]>,
     /// How much the references differ in each, in dB.
     usual: Vec<f32>,
+    /// The middle share of energy that the references have in lines of the mains.
+    mains_share: f64,
 }
 
 #[derive(Debug, Clone)]
@@ -356,6 +358,7 @@ impl BandNames {
             references: provenance.iter().map(name).collect(),
             hertz: third_octaves(model.settings().clip.sample_rate).into(),
             usual: spreads(provenance),
+            mains_share: mains_share(provenance),
         }
     }
 
@@ -487,6 +490,10 @@ impl BandNames {
                 Remark::Loudness(decibels) => {
                     write(format_args!("{:.0} dB quieter than any reference", -decibels));
                 }
+                // A machine that hums when it is well says nothing by it.
+                Remark::Hum(hum) if hum.share >= 2.0 * self.mains_share => {
+                    write(format_args!("hum at multiples of {} Hz", hum.mains_hertz));
+                }
                 _ => {}
             }
         }
@@ -557,6 +564,14 @@ fn loudest_level(compared: &Compared<'_>) -> Option<LevelDifference> {
 fn spectrum_of(from: &Provenance, bands: usize) -> Option<&[f32]> {
     let levels = from.recording.as_ref()?.spectrum_dbfs.as_slice();
     (levels.len() == bands && bands > 0).then_some(levels)
+}
+
+/// The middle share of energy that references have in lines of the mains; 0 if it is not known of any.
+fn mains_share(provenance: &[Provenance]) -> f64 {
+    let recordings = provenance.iter().filter_map(|from| from.recording.as_ref());
+    let mut shares: Vec<f64> = recordings.map(|recording| recording.mains_share).collect();
+    shares.sort_by(f64::total_cmp);
+    shares.get(shares.len() / 2).copied().unwrap_or_default()
 }
 
 /// How much references differ in each band: the deviation of their levels, in dB.

@@ -223,7 +223,7 @@ impl Machine {
         let facts = json!({
             "settings": model.settings(),
             "front_end": model.settings().front_end.to_string(),
-            "preset": preset.map(|found| found.preset.name()),
+            "preset": preset.filter(|found| found.differs.is_empty()).map(|found| found.preset.name()),
             "references": model.references().provenance(),
             "threshold": model.threshold(),
             "promised": standing.is_promised(),

@@ -11,6 +11,7 @@ use auscult::{
     Method, Preset, Promise, Sources,
     audio::{ClipRange, MemorySound},
     beam::BeamOverrides,
+    members::MemberSpec,
     tuning::{Tune, TuneBudget, TunedSettings},
 };
 use numpy::PyReadonlyArray1;
@@ -192,26 +193,50 @@ impl LearnOptions {
             return Ok(learn.with_preset(preset.unwrap_or_default()));
         }
         let length = learn.clip.check()?;
-        let is_own =
-            self.front_end.is_some() || self.function.is_some() || self.convention.is_some();
         let (made, usual) = match preset {
-            Some(preset) if preset != Preset::Paper && !is_own => {
-                let (made, usual, note) = preset.build(&learn.front_ends, length)?;
-                if let Some(note) = note {
-                    learn.control.report(auscult::Event::Note(&note));
-                }
-                (made, usual)
-            }
-            Some(preset) if preset != Preset::Paper => {
-                return Err(refused(format!(
-                    "a front end cannot be given beside the preset {preset}, which chooses it; leave one out"
-                )));
-            }
-            _ => self.front_end(&learn.front_ends, length, overrides.band_width)?,
+            Some(preset) => self.changed(preset, overrides, &learn, length)?,
+            None => self.front_end(&learn.front_ends, length, overrides.band_width)?,
         };
         let detector = overrides.apply(&usual, &*made)?;
         let (front_end, method) = (FrontEndChoice::Custom(made), LearnMethod::Compare(detector));
         Ok(Learn { front_end, method, ..learn })
+    }
+
+    /// A preset with what is said of its members by name, which is all that can be said beside it but for how they are
+    /// combined.
+    fn changed(
+        &self,
+        preset: Preset,
+        overrides: BeamOverrides,
+        learn: &Learn,
+        length: ClipLength,
+    ) -> Result<(Arc<dyn FrontEnd>, BeamSettings)> {
+        let beside = |what: &str| {
+            refused(format!(
+                "{what} cannot be given beside the preset {preset}, which chooses it; leave one out, or name the member it \
+                 is for, as in front_end=\"modulation(neighbours=5)\""
+            ))
+        };
+        if self.function.is_some() || self.convention.is_some() {
+            return Err(beside("a front end"));
+        }
+        if (BeamOverrides { combine_members: None, ..overrides }) != BeamOverrides::default() {
+            return Err(beside("how clips are compared"));
+        }
+        let (made, usual, note) = match &self.front_end {
+            None => preset.build(&learn.front_ends, length)?,
+            Some(text) => {
+                let members = MemberSpec::parse_all(text)?;
+                if members.iter().any(|member| member.options.is_none()) {
+                    return Err(beside("a front end"));
+                }
+                preset.build_with(text, &learn.front_ends, length)?
+            }
+        };
+        if let Some(note) = note {
+            learn.control.report(auscult::Event::Note(&note));
+        }
+        Ok((made, usual))
     }
 
     /// The front end that was named or given, and how the paper compares with it.

@@ -47,6 +47,8 @@ function setUp(player) {
     sources.forEach((source) => source.stop());
     isPlaying = false;
     show();
+    // Where it stopped is shown now and not a frame later.
+    tick();
   }
   async function start() {
     active?.();
@@ -79,9 +81,9 @@ function setUp(player) {
   play.addEventListener("click", () => (isPlaying ? stop() : start().catch(fallBack)));
   sides.forEach((button, at) => button.addEventListener("click", () => choose(at)));
   position.addEventListener("input", () => {
-    const wasPlaying = isPlaying;
+    const wasPlaying = isPlaying, wanted = Number(position.value);
     stop();
-    offset = Number(position.value);
+    offset = wanted;
     tick();
     if (wasPlaying) start().catch(fallBack);
   });

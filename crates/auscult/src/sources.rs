@@ -233,10 +233,12 @@ impl Sources {
         &self.label_folders
     }
 
-    /// Whether folder names can only be labels: there are normal and anomalous ones, and every recording lies in one of
-    /// them.
+    /// Whether folder names can only be labels: there are normal and anomalous ones that say nothing else, and every
+    /// recording lies in one of them.
     pub fn has_clear_labels(&self) -> bool {
-        self.has_label(Label::Normal) && self.has_label(Label::Anomaly) && self.are_all_labelled()
+        let are_clear = self.label_folders.iter().all(|folder| folder.is_clear);
+        let has_both = self.has_label(Label::Normal) && self.has_label(Label::Anomaly);
+        are_clear && has_both && self.are_all_labelled()
     }
 
     fn has_label(&self, label: Label) -> bool {

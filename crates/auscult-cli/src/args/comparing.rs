@@ -16,7 +16,7 @@ pub(crate) struct ComparingArguments {
     pub(crate) others: BeamOverrides,
 }
 
-const HEADING: &str = "Comparing (the defaults are the paper's)";
+const HEADING: &str = "Comparing (without a preset the defaults are the paper's)";
 
 /// The one option that has a value of the program's own.
 const METHOD: &str = "method";

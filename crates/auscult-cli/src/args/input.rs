@@ -141,7 +141,8 @@ pub(crate) struct FrontEndArguments {
     /// them, such as ced+mfcc; @raw and @ldn after a member say whether its distances are normalised:
     /// ced@raw+ced@ldn. How a member compares may stand in parentheses:
     /// modulation(metric=scaled,neighbours=3)+ced(exponent=auto). Beside --preset, options in
-    /// parentheses change its members. log-mel if not given.
+    /// parentheses change its members. log-mel if not given; fit then takes the preset best, unless
+    /// --convention or an option of comparing is given.
     #[arg(long, value_name = "NAME")]
     #[arg(hide_short_help = true)]
     pub(crate) front_end: Option<String>,

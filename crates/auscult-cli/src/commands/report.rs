@@ -36,8 +36,11 @@ pub(crate) fn run(arguments: &ReportArguments, context: &Context) -> anyhow::Res
         Page { html: machines.render(), json: machines.to_json()? }
     };
     page.write(arguments, json_file, &counts(&runs), context)?;
-    for run in &runs {
-        promise::warn_about_run(&run.scoring.machine, &run.summary, &context.printer);
+    for (run, title) in runs.iter().zip(&titles) {
+        for line in promise::run_lines(&run.scoring.machine, &run.summary) {
+            let name = if runs.len() > 1 { format!("{title}: ") } else { String::new() };
+            context.printer.note(format!("{name}{line}"));
+        }
     }
     let is_complete = runs.iter().all(|run| run.summary.is_complete);
     Ok(if is_complete { Outcome::Done } else { Outcome::Incomplete })

@@ -107,11 +107,7 @@ fn refuse_beside_preset(
     );
     presets::refuse_beside(preset, &arguments.front_end, &arguments.comparing)?;
     refuse(&[("--views", !arguments.views.is_empty())], "is said by the preset; leave it out")?;
-    anyhow::ensure!(
-        context.front_ends.refuse_unused_file("", "").is_ok(),
-        "--encoder cannot be given beside --preset {preset}: other weights are another system; leave it out"
-    );
-    Ok(())
+    presets::refuse_weights(preset, &context.front_ends)
 }
 
 /// The front end by name, and why a member of the preset is missing, if one is.

@@ -74,6 +74,10 @@ pub(crate) fn learn(arguments: &FitArguments, context: &Context) -> anyhow::Resu
         ..Learn::default()
     };
     let (front_end, comparing) = (&arguments.front_end, &arguments.comparing);
+    if let Some(preset) = arguments.preset {
+        presets::refuse_beside(preset, front_end, comparing)?;
+        presets::refuse_weights(preset, &context.front_ends)?;
+    }
     if comparing.method == Some(MethodName::Autoencoder) {
         let settings = [("--settings", arguments.settings.is_some())];
         network::refuse_comparing(front_end, comparing, &settings, &context.front_ends)?;
@@ -88,7 +92,7 @@ pub(crate) fn learn(arguments: &FitArguments, context: &Context) -> anyhow::Resu
         return settings_file::apply(&file, arguments, &context.front_ends, learn)
             .with_context(|| path.display().to_string());
     }
-    if let Some(preset) = presets::chosen(arguments.preset, front_end, comparing)? {
+    if let Some(preset) = presets::chosen(arguments.preset, front_end, comparing) {
         let learn = Learn { preset, ..learn };
         return presets::apply(learn, front_end, comparing);
     }

@@ -1,31 +1,21 @@
 //! The preset that options name, or that is meant where they name nothing.
 
-use auscult::{FrontEndChoice, Learn, LearnMethod, Preset, members::MemberSpec};
+use auscult::{FrontEndChoice, FrontEnds, Learn, LearnMethod, Preset, members::MemberSpec};
 
 use super::unused::{OptionName, refuse};
 use crate::args::{ComparingArguments, FrontEndArguments};
 
-/// The preset to use; `None` where options choose a front end and a method themselves. The preset
-/// `paper` is what these options change anyway.
+/// The preset to use; `None` where options choose a front end and a method themselves.
 pub(crate) fn chosen(
     preset: Option<Preset>,
     front_end: &FrontEndArguments,
     comparing: &ComparingArguments,
-) -> anyhow::Result<Option<Preset>> {
-    let own = own_options(front_end, comparing);
-    let is_own = own.iter().any(|(_, given)| *given);
-    match preset {
-        None if is_own => Ok(None),
-        None => Ok(Some(Preset::default())),
-        Some(Preset::Paper) => Ok(None),
-        Some(preset) => {
-            refuse_beside(preset, front_end, comparing)?;
-            Ok(Some(preset))
-        }
-    }
+) -> Option<Preset> {
+    let is_own = own_options(front_end, comparing).iter().any(|(_, given)| *given);
+    preset.or_else(|| (!is_own).then(Preset::default))
 }
 
-/// Refuses what a preset of several members says itself, unless it is said of a member by name.
+/// Refuses what a preset says itself, unless it is said of a member by name.
 pub(crate) fn refuse_beside(
     preset: Preset,
     front_end: &FrontEndArguments,
@@ -42,6 +32,15 @@ pub(crate) fn refuse_beside(
         own.retain(|(option, _)| *option != "--front-end");
     }
     refuse(&own, &why)
+}
+
+/// Refuses a file with weights beside a preset.
+pub(crate) fn refuse_weights(preset: Preset, front_ends: &FrontEnds) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        front_ends.refuse_unused_file("", "").is_ok(),
+        "--encoder cannot be given beside --preset {preset}: other weights are another system; leave it out"
+    );
+    Ok(())
 }
 
 /// Whether `--front-end` says something about members, and nothing else.

@@ -103,18 +103,22 @@ pub(crate) fn warn_about_domains(model: &Model, printer: &Printer) {
 
 /// Notes why verdicts are not to be relied on, where results have no place for it.
 pub(crate) fn warn_about_run(machine: &Machine, summary: &RunSummary, printer: &Printer) {
-    for line in changed_lines(summary) {
+    for line in run_lines(machine, summary) {
         printer.note(line);
     }
-    for domain in &summary.domains {
+}
+
+/// Why verdicts of a run are not to be relied on.
+pub(crate) fn run_lines(machine: &Machine, summary: &RunSummary) -> Vec<String> {
+    let mut lines = changed_lines(summary);
+    let of = |domain: &Option<String>| {
         let domain = domain.as_deref();
-        if let Some(shortcoming) = short_shortcoming(machine.standing(domain)) {
-            printer.note(of_domain(domain, shortcoming));
-        }
-    }
-    if let Some(condition) = condition(machine, None) {
-        printer.note(format!("the false-alarm rate is promised {condition}"));
-    }
+        Some(of_domain(domain, short_shortcoming(machine.standing(domain))?))
+    };
+    lines.extend(summary.domains.iter().filter_map(of));
+    let promised = |condition| format!("the false-alarm rate is promised {condition}");
+    lines.extend(condition(machine, None).map(promised));
+    lines
 }
 
 /// What stands below a table of clips: what the verdicts are worth, alarms, and input quality.

@@ -21,7 +21,7 @@ fn a_network_is_a_model_like_any_other() {
     for line in
         ["", "--error-score mahalanobis --network mimii", "--calibration split --storage f16"]
     {
-        sandbox.run(&format!("fit --preset paper normal -o m.auscult {QUICK} {line}")).exits(0);
+        sandbox.run(&format!("fit normal -o m.auscult {QUICK} {line}")).exits(0);
         sandbox.run("model verify m.auscult").exits(0);
         sandbox.run("calibrate m.auscult").exits(0);
         assert_eq!(sandbox.score("m.auscult check").len(), 2, "{line}");
@@ -41,8 +41,7 @@ const LEARNT: &str = "--network mimii --epochs 300";
 #[test]
 fn what_is_faulty_is_reproduced_worse_and_the_reasons_are_in_hertz() {
     let sandbox = plant();
-    let fit = format!("fit --preset paper normal -o m.auscult {QUICK} {LEARNT}")
-        .replace("--epochs 12", "");
+    let fit = format!("fit normal -o m.auscult {QUICK} {LEARNT}").replace("--epochs 12", "");
     sandbox.run(&fit).exits(0);
     let rows = sandbox.score("m.auscult check");
     let score = |row: usize| rows[row][2].parse::<f64>().unwrap();
@@ -71,7 +70,7 @@ fn networks_of_folds_learn_as_much_as_the_models_own() {
     sandbox
         .run("synth --out syn --machine pump --layout visits --seconds 2 --train 24 0 --test 2 0")
         .exits(0);
-    let fit = "fit --preset paper syn/pump/normal -o m.auscult --method autoencoder --network mimii --epochs 300 \
+    let fit = "fit syn/pump/normal -o m.auscult --method autoencoder --network mimii --epochs 300 \
                --clip-seconds 2 --folds 2 --json";
     let ran = sandbox.run(fit).exits(0);
     assert!(!ran.stderr.contains("the threshold is loose"), "{}", ran.stderr);
@@ -95,8 +94,7 @@ fn a_threshold_far_above_what_was_learnt_is_told() {
         std::fs::create_dir_all(sandbox.path("mixed")).unwrap();
         std::fs::rename(from, sandbox.path(format!("mixed/{machine}"))).unwrap();
     }
-    let fit = format!("fit --preset paper mixed -o m.auscult {QUICK} {LEARNT}")
-        .replace("--epochs 12", "");
+    let fit = format!("fit mixed -o m.auscult {QUICK} {LEARNT}").replace("--epochs 12", "");
     sandbox.run(&fit).exits(0).says("the threshold is loose: clips a network never heard score");
 }
 
@@ -104,9 +102,7 @@ fn a_threshold_far_above_what_was_learnt_is_told() {
 fn the_same_seed_gives_the_same_file_on_any_number_of_threads() {
     let sandbox = plant();
     for (name, jobs) in [("a", 1), ("b", 2)] {
-        sandbox
-            .run(&format!("fit --preset paper normal -o {name}.auscult {QUICK} --jobs {jobs}"))
-            .exits(0);
+        sandbox.run(&format!("fit normal -o {name}.auscult {QUICK} --jobs {jobs}")).exits(0);
     }
     assert_eq!(sandbox.read("a.auscult"), sandbox.read("b.auscult"));
 }
@@ -114,7 +110,7 @@ fn the_same_seed_gives_the_same_file_on_any_number_of_threads() {
 #[test]
 fn clips_it_was_not_trained_on_may_be_added() {
     let sandbox = plant();
-    sandbox.run(&format!("fit --preset paper normal -o m.auscult {QUICK}")).exits(0);
+    sandbox.run(&format!("fit normal -o m.auscult {QUICK}")).exits(0);
     sandbox.record("more", 7..8, 3);
     let note = "note: the network was not trained again, only the calibration changed; fit again for a network of \
                 these recordings";
@@ -140,17 +136,21 @@ fn what_a_network_cannot_use_is_refused() {
              beats or eat, or leave out --encoder",
         ),
         (
-            "--encoder x.safetensors",
+            "--method adabeam --encoder x.safetensors",
             "log-mel is not an encoder; give --front-end ced, beats or eat",
+        ),
+        (
+            "--preset fast --method autoencoder",
+            "--method cannot be given beside --preset fast, which chooses it",
         ),
         ("--method autoencoder --clip-seconds 0.1", "clip length must be at least 0.13 seconds"),
         ("--method knn", "known: global, beam, adabeam, autoencoder"),
     ] {
         let length = if line.contains("--clip-seconds") { "" } else { "--clip-seconds 1" };
-        let fit = format!("fit --preset paper normal -o m.auscult {length} {line}");
+        let fit = format!("fit normal -o m.auscult {length} {line}");
         sandbox.run(&fit).exits(2).says(message);
     }
-    let fit = "fit --preset paper normal/visit_1/0.wav -o m.auscult --method autoencoder --clip-seconds 1";
+    let fit = "fit normal/visit_1/0.wav -o m.auscult --method autoencoder --clip-seconds 1";
     sandbox.run(fit).exits(2).says("at least 2");
     assert!(!sandbox.path("m.auscult").exists());
 }
@@ -203,10 +203,7 @@ fn a_training_too_short_to_mean_something_is_noted_by_fit_and_by_bench() {
              {epochs}\n"
         )
     };
-    sandbox
-        .run(&format!("fit --preset paper normal -o m.auscult {QUICK}"))
-        .exits(0)
-        .says(&note(12));
+    sandbox.run(&format!("fit normal -o m.auscult {QUICK}")).exits(0).says(&note(12));
     for take in 0..6 {
         let folder = ["train", "train", "train", "train", "test/normal", "test/anomaly"][take];
         let recipe = ClipRecipe { take: take as u32, ..clip() };

@@ -69,7 +69,7 @@ fn absurd_numbers_for_fit_are_refused_with_what_is_allowed() {
         ("--jobs -1", "-1 is not in 1..=512"),
         ("--jobs 100000", "100000 is not in 1..=512"),
     ];
-    refuses(&sandbox, "fit --preset paper normal -o x.auscult", &cases);
+    refuses(&sandbox, "fit normal -o x.auscult", &cases);
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn huge_numbers_that_mean_all_are_taken_as_all() {
     let huge = usize::MAX;
     for option in ["neighbours", "max-references", "band-width", "band-stride"] {
         let line =
-            format!("fit --preset paper normal -o x.auscult --clip-seconds 1 --{option} {huge}");
+            format!("fit --method adabeam normal -o x.auscult --clip-seconds 1 --{option} {huge}");
         sandbox.run(&line).exits(0);
         sandbox.run("model verify x.auscult").exits(0);
     }
@@ -101,7 +101,7 @@ fn unknown_names_are_refused_with_the_known_ones() {
         ("--fuse median", "known: mean, max, min"),
         ("--clips last", "possible values: all, first"),
     ];
-    refuses(&sandbox, "fit --preset paper normal -o x.auscult --clip-seconds 1", &cases);
+    refuses(&sandbox, "fit normal -o x.auscult --clip-seconds 1", &cases);
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn options_that_contradict_each_other_are_refused_with_a_way_out() {
         ("--method beam --fuse max", "give --method adabeam or global, or leave out --fuse"),
         ("--method global --band-width 5", "leave out --band-width and --band-stride"),
     ];
-    refuses(&sandbox, "fit --preset paper normal -o x.auscult --clip-seconds 1", &cases);
+    refuses(&sandbox, "fit normal -o x.auscult --clip-seconds 1", &cases);
 }
 
 #[test]

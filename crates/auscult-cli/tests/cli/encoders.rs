@@ -26,8 +26,7 @@ fn with_check() -> Sandbox {
 #[test]
 fn ced_works_without_a_network() {
     let sandbox = with_check();
-    let ran =
-        run(&sandbox, "fit --preset paper normal -o m --clip-seconds 1 --front-end ced").exits(0);
+    let ran = run(&sandbox, "fit normal -o m --clip-seconds 1 --front-end ced").exits(0);
     assert!(ran.stdout.contains("front end   ced-tiny (layer 8), 4 bands"), "{ran:#?}");
     let ran = run(&sandbox, "score m check").exits(0);
     assert!(ran.stdout.contains("1 anomalous, 1 normal"), "{ran:#?}");
@@ -48,10 +47,8 @@ fn ced_works_without_a_network() {
 fn threads_do_not_change_a_bit_of_the_model() {
     let sandbox = Sandbox::new();
     sandbox.record("normal", 1..3, 3);
-    run(&sandbox, "fit --preset paper normal -o one --clip-seconds 1 --front-end ced --jobs 1")
-        .exits(0);
-    run(&sandbox, "fit --preset paper normal -o three --clip-seconds 1 --front-end ced --jobs 3")
-        .exits(0);
+    run(&sandbox, "fit normal -o one --clip-seconds 1 --front-end ced --jobs 1").exits(0);
+    run(&sandbox, "fit normal -o three --clip-seconds 1 --front-end ced --jobs 3").exits(0);
     assert_eq!(sandbox.read("one"), sandbox.read("three"));
 }
 
@@ -59,7 +56,7 @@ fn threads_do_not_change_a_bit_of_the_model() {
 fn layers_and_rows_are_chosen() {
     let sandbox = Sandbox::new();
     sandbox.record("normal", 1..3, 3);
-    let line = "fit --preset paper normal -o m --clip-seconds 1 --front-end ced --layer 4,12 --rows-per-band 2";
+    let line = "fit normal -o m --clip-seconds 1 --front-end ced --layer 4,12 --rows-per-band 2";
     let ran = run(&sandbox, line).exits(0);
     assert!(ran.stdout.contains("ced-tiny (layer 4,12), 4 bands"), "{ran:#?}");
     let ran = run(&sandbox, "explain m normal/visit_1/0.wav").exits(0);
@@ -118,9 +115,7 @@ fn what_encoders_cannot_do_is_refused() {
         ),
     ] {
         let length = if options.contains("--clip-seconds") { "" } else { "--clip-seconds 1" };
-        run(&sandbox, &format!("fit --preset paper normal -o m {length} {options}"))
-            .exits(2)
-            .says(reason);
+        run(&sandbox, &format!("fit normal -o m {length} {options}")).exits(2).says(reason);
     }
 }
 
@@ -128,8 +123,7 @@ fn what_encoders_cannot_do_is_refused() {
 fn scoring_with_other_weights_is_refused_with_both_names() {
     let sandbox = with_check();
     run(&sandbox, "encoder convert ced -o ced.safetensors").exits(0);
-    let line =
-        "fit --preset paper normal -o m --clip-seconds 1 --front-end ced --encoder ced.safetensors";
+    let line = "fit normal -o m --clip-seconds 1 --front-end ced --encoder ced.safetensors";
     run(&sandbox, line).exits(0);
     // The converted weights are the bundled ones.
     run(&sandbox, "score m check").exits(0);
@@ -146,7 +140,7 @@ fn scoring_with_other_weights_is_refused_with_both_names() {
 #[test]
 fn a_truncated_file_is_named_with_its_sizes() {
     let sandbox = with_check();
-    run(&sandbox, "fit --preset paper normal -o m --clip-seconds 1 --front-end ced").exits(0);
+    run(&sandbox, "fit normal -o m --clip-seconds 1 --front-end ced").exits(0);
     run(&sandbox, "encoder convert ced -o ced.safetensors").exits(0);
     let whole = sandbox.read("ced.safetensors");
     sandbox.write("cut.safetensors", &whole[..whole.len() / 2]);
@@ -156,8 +150,7 @@ fn a_truncated_file_is_named_with_its_sizes() {
         whole.len()
     );
     run(&sandbox, "score m check --encoder cut.safetensors").exits(2).says(&said);
-    let line =
-        "fit --preset paper normal -o n --clip-seconds 1 --front-end ced --encoder cut.safetensors";
+    let line = "fit normal -o n --clip-seconds 1 --front-end ced --encoder cut.safetensors";
     run(&sandbox, line).exits(2).says(&said);
     run(&sandbox, "encoder check cut.safetensors").exits(2).says("cut.safetensors: truncated");
 }
@@ -186,7 +179,7 @@ fn a_model_is_shown_without_the_weights_of_its_encoder() {
     let last = bytes.len() - 1;
     bytes[last] ^= 0x10;
     sandbox.write("own.safetensors", bytes);
-    let line = "fit --preset paper normal -o m --clip-seconds 1 --front-end ced+mfcc --layer 4,6 --rows-per-band 2 \
+    let line = "fit normal -o m --clip-seconds 1 --front-end ced+mfcc --layer 4,6 --rows-per-band 2 \
                 --precision int16 --combine-members min --encoder own.safetensors";
     run(&sandbox, line).exits(0);
     let with = run(&sandbox, "inspect m --encoder own.safetensors").exits(0).stdout;
@@ -210,7 +203,8 @@ fn a_model_is_shown_without_the_weights_of_its_encoder() {
 #[test]
 fn several_front_ends_score_together() {
     let sandbox = with_check();
-    let line = "fit --preset paper normal -o m --clip-seconds 1 --front-end ced+mfcc:librosa --density-exponent auto";
+    let line =
+        "fit normal -o m --clip-seconds 1 --front-end ced+mfcc:librosa --density-exponent auto";
     let ran = run(&sandbox, line).exits(0);
     assert!(ran.stdout.contains("ced-tiny (layer 8) + mfcc (librosa), 9 bands"), "{ran:#?}");
     let ran = run(&sandbox, "score m check").exits(0);
@@ -231,7 +225,7 @@ fn several_front_ends_score_together() {
 #[test]
 fn the_raw_and_the_normalised_form_of_a_front_end_score_together() {
     let sandbox = with_check();
-    let line = "fit --preset paper normal -o m --clip-seconds 1 --method beam --density-exponent auto \
+    let line = "fit normal -o m --clip-seconds 1 --method beam --density-exponent auto \
                 --front-end ced@raw+ced@ldn+mfcc@raw+mfcc@ldn";
     let ran = run(&sandbox, line).exits(0);
     assert!(ran.stdout.contains("ced-tiny (layer 8) + mfcc (kaldi), 18 bands"), "{ran:#?}");
@@ -257,8 +251,7 @@ fn the_raw_and_the_normalised_form_of_a_front_end_score_together() {
     run(&sandbox, "model add m more").exits(0);
     run(&sandbox, "model forget m --visit visit_4").exits(0);
     assert_eq!(sandbox.read("m"), before);
-    run(&sandbox, "fit --preset paper normal -o n --clip-seconds 1 --front-end ced@raw+ced")
-        .exits(0);
+    run(&sandbox, "fit normal -o n --clip-seconds 1 --front-end ced@raw+ced").exits(0);
     let ran = run(&sandbox, "explain n check/odd.wav --json").exits(0);
     assert!(ran.stdout.contains("\"part\": \"ced@raw\""), "{ran:#?}");
     run(&sandbox, "model verify n").exits(0);
@@ -272,7 +265,7 @@ fn the_raw_and_the_normalised_form_of_a_front_end_score_together() {
         ("--front-end ced@ldn+ced", "must be all different, got ced@ldn and ced"),
         ("--front-end ced@raw+ced@ldn --neighbours 0", "1 or more for ced@ldn, got 0"),
     ] {
-        let line = format!("fit --preset paper normal -o m --clip-seconds 1 {options}");
+        let line = format!("fit normal -o m --clip-seconds 1 {options}");
         run(&sandbox, &line).exits(2).says(reason);
     }
     let line = "features check --clip-seconds 1 --front-end ced@raw+mfcc --npy f.npy";
@@ -283,11 +276,10 @@ fn the_raw_and_the_normalised_form_of_a_front_end_score_together() {
 fn recordings_too_short_for_a_clip_are_named() {
     let sandbox = Sandbox::new();
     sandbox.record("normal", 1..3, 2);
-    let line = "fit --preset paper normal -o m --front-end ced --clip-seconds 10";
+    let line = "fit normal -o m --front-end ced --clip-seconds 10";
     let ran = run(&sandbox, line).exits(2);
     assert!(ran.stderr.contains("or choose shorter clips"), "{ran:#?}");
-    let ran =
-        run(&sandbox, "fit --preset paper normal -o m --front-end ced --clip-seconds 1.5").exits(0);
+    let ran = run(&sandbox, "fit normal -o m --front-end ced --clip-seconds 1.5").exits(0);
     assert!(ran.stderr.contains("or choose shorter clips"), "{ran:#?}");
 }
 
@@ -426,8 +418,6 @@ fn weights_of_another_size_are_not_taken_under_a_name() {
     ran.says("encoder must be the weights of ced-mini, got ced-tiny");
     assert!(!sandbox.path("encoders/ced-mini.safetensors").exists());
     sandbox.write("encoders/ced-small.safetensors", sandbox.read("ced.safetensors"));
-    let ran =
-        run(&sandbox, "fit --preset paper normal -o m --clip-seconds 1 --front-end ced-small")
-            .exits(2);
+    let ran = run(&sandbox, "fit normal -o m --clip-seconds 1 --front-end ced-small").exits(2);
     ran.says("encoder must be the weights of ced-small, got ced-tiny");
 }

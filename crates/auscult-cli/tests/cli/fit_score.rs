@@ -197,10 +197,10 @@ fn every_method_and_front_end_fits_and_scores() {
         "--method adabeam --fuse min --density-exponent auto --density-rule at-nearest",
         "--front-end mfcc --metric unit-euclidean",
         "--front-end lpc --convention inverse",
-        "--sample-rate 8000 --max-references 10",
+        "--preset paper --sample-rate 8000 --max-references 10",
     ];
     for line in lines {
-        let fit = format!("fit --preset paper normal -o other.auscult --clip-seconds 1 {line}");
+        let fit = format!("fit normal -o other.auscult --clip-seconds 1 {line}");
         sandbox.run(&fit).exits(0);
         sandbox.run("model verify other.auscult").exits(0);
         assert_eq!(sandbox.score("other.auscult check").len(), 2, "{line}");

@@ -33,8 +33,7 @@ fn check(machine: &str) {
     let sandbox = Sandbox::new();
     let mut compared = 0;
     for (name, scores) in expected["scores"].as_object().unwrap() {
-        let mut fit =
-            vec!["fit", "--preset", "paper", &train, "-o", "m.auscult", "--clip-seconds", &seconds];
+        let mut fit = vec!["fit", &train, "-o", "m.auscult", "--clip-seconds", &seconds];
         fit.extend(flags(name));
         sandbox.run_words(&fit).exits(0);
         let mut score = vec!["score", "m.auscult", "--csv"];

@@ -85,7 +85,7 @@ fn ctrl_c_while_a_network_learns_stops_and_leaves_nothing_half_done() {
     let wait = Duration::from_secs(2);
     for calibration in ["visits", "split"] {
         let fit = format!(
-            "fit --preset paper normal -o model.auscult --clip-seconds 1 --method autoencoder --epochs 100000 \
+            "fit normal -o model.auscult --clip-seconds 1 --method autoencoder --epochs 100000 \
              --calibration {calibration}"
         );
         let ran = run_and_interrupt_after(&sandbox, &fit, wait).exits(2);
@@ -218,7 +218,7 @@ fn kill_at_many_moments(sandbox: &Sandbox, line: &str, states: [&[u8]; 2]) {
 fn kill_during_fit_leaves_the_old_model_or_the_new_one() {
     let sandbox = Sandbox::with_model();
     let old = sandbox.read("model.auscult");
-    let line = "fit --preset paper normal -o model.auscult --clip-seconds 1 --front-end lpc";
+    let line = "fit normal -o model.auscult --clip-seconds 1 --front-end lpc";
     sandbox.run(line).exits(0);
     let new = sandbox.read("model.auscult");
     kill_at_many_moments(&sandbox, line, [&old, &new]);
@@ -227,9 +227,7 @@ fn kill_during_fit_leaves_the_old_model_or_the_new_one() {
 #[test]
 fn kill_during_add_leaves_the_old_model_or_the_new_one() {
     let sandbox = Sandbox::with_recordings();
-    sandbox
-        .run("fit --preset paper normal -o model.auscult --clip-seconds 1 --front-end lpc")
-        .exits(0);
+    sandbox.run("fit normal -o model.auscult --clip-seconds 1 --front-end lpc").exits(0);
     sandbox.record("later", 4..6, 8);
     let old = sandbox.read("model.auscult");
     let line = "model add model.auscult later";
@@ -336,7 +334,7 @@ fn a_fitted_model_waits_for_whoever_changes_the_old_one() {
     let before = sandbox.read("model.auscult");
     let held = std::fs::File::open(sandbox.path("model.auscult")).unwrap();
     held.lock().unwrap();
-    let line = "fit --preset paper normal -o model.auscult --clip-seconds 1 --front-end lpc";
+    let line = "fit normal -o model.auscult --clip-seconds 1 --front-end lpc";
     let mut command = sandbox.command(line.split_whitespace());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     std::thread::sleep(Duration::from_secs(2));

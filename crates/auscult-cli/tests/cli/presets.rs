@@ -147,6 +147,16 @@ fn options_beside_a_preset_are_refused_by_name() {
              'log-mel(convention=dcase,exponent=auto)+modulation(metric=scaled,neighbours=3)'"
         ));
     }
+    // The same of every preset wherever one is named.
+    let fit = "fit data -o m.auscult --clip-seconds 2 --preset paper";
+    for option in ["--front-end ced", "--method global", "--neighbours 2", "--precision f32"] {
+        let name = option.split(' ').next().unwrap();
+        let refused = format!("{name} cannot be given beside --preset paper, which chooses it");
+        sandbox.run(&format!("{fit} {option}")).exits(2).says(&refused);
+    }
+    let refused =
+        "--encoder cannot be given beside --preset paper: other weights are another system";
+    sandbox.run(&format!("{fit} --encoder x.bin")).exits(2).says(refused);
     sandbox
         .run(&format!("{EVAL} --preset best --encoder x.bin"))
         .exits(2)

@@ -110,7 +110,13 @@ impl Ran {
     pub(crate) fn of(output: Output) -> Self {
         let text = |bytes| String::from_utf8(bytes).unwrap();
         let Output { status, stdout, stderr } = output;
-        Self { code: status.code(), stdout: text(stdout), stderr: text(stderr) }
+        let ran = Self { code: status.code(), stdout: text(stdout), stderr: text(stderr) };
+        // What the indentation of the source would leave in a sentence.
+        let is_said =
+            |line: &&str| ["note: ", "problem: ", "error: "].iter().any(|it| line.starts_with(it));
+        let mut said = ran.stderr.lines().filter(is_said);
+        assert!(said.all(|line| !line.contains("    ")), "a gap in a sentence: {ran:#?}");
+        ran
     }
 
     /// Fails unless the exit code is this.

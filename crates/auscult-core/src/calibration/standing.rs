@@ -133,7 +133,9 @@ impl fmt::Display for Lack {
         match self.missing {
             Missing::Clips if *clips == 0 => write!(
                 formatter,
-                "a false-alarm rate of {promise} needs {needed} normal clips that can be left out, and none can: a visit is left out                  others stay (six, with the presets best and fast); record at least {needed} more, on several visits",
+                "a false-alarm rate of {promise} needs {needed} normal clips that can be left out, and none can: a visit is \
+                 left out only where enough others stay (six, with the presets best and fast); record at least {needed} \
+                 more, on several visits",
             )?,
             Missing::Clips => write!(
                 formatter,

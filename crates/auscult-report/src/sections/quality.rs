@@ -49,13 +49,15 @@ fn reference_levels(page: &Page<'_>) -> Option<[f64; 3]> {
     Some([*levels.first()?, levels[levels.len() / 2], *levels.last()?])
 }
 
-/// A level beside those of the references: `-17.2 dBFS: +12 dB against the references (-30.1 to -28.9)`.
+/// A level beside those of the references: `−17.2 dBFS, +12 dB against the references (−30.1 to −28.9 dBFS)`.
 pub(crate) fn level_words(page: &Page<'_>, level: f64) -> String {
+    // Typeset as signed decibels are.
+    let show = |level: f64| format!("{level:.1}").replace('-', "\u{2212}");
     let Some([lowest, middle, highest]) = reference_levels(page) else {
-        return format!("{level:.1} dBFS");
+        return format!("{} dBFS", show(level));
     };
-    let against = signed_decibels(level - middle);
-    format!("{level:.1} dBFS, {against} against the references ({lowest:.1} to {highest:.1} dBFS)")
+    let (against, lowest, highest) = (signed_decibels(level - middle), show(lowest), show(highest));
+    format!("{} dBFS, {against} against the references ({lowest} to {highest} dBFS)", show(level))
 }
 
 /// How much louder a clip is than the middle reference.
