@@ -21,6 +21,8 @@ use crate::{
 pub enum Work {
     /// Sound of a machine.
     Sound(i64, Sound),
+    /// Sound of a machine that somebody has sent, and waits for its clips to be on disk.
+    Pushed(i64, Sound, oneshot::Sender<Result<()>>),
     /// A recording of a machine.
     Recording(i64, Recording),
     /// The source of a machine was lost or is back.
@@ -139,6 +141,7 @@ impl Desk {
     fn one(&mut self, work: Work) {
         let machine = match &work {
             Work::Sound(machine, _)
+            | Work::Pushed(machine, ..)
             | Work::Recording(machine, _)
             | Work::Source { machine, .. }
             | Work::Command(machine, ..)
@@ -149,6 +152,13 @@ impl Desk {
         let Some(watch) = self.machines.get_mut(&machine) else { return };
         let lesson = match work {
             Work::Sound(_, sound) => watch.hear(&sound, &mut self.scorers),
+            Work::Pushed(_, sound, reply) => match watch.hear(&sound, &mut self.scorers) {
+                Ok(lesson) => watch.once_written(move || drop(reply.send(Ok(())))).map(|()| lesson),
+                Err(error) => {
+                    drop(reply.send(Err(error)));
+                    Ok(None)
+                }
+            },
             Work::Recording(_, recording) => watch.read(&recording, &mut self.scorers),
             Work::Source { is_alive, text, is_news, .. } => {
                 let outcome = match (is_alive, is_news) {

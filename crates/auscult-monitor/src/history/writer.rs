@@ -116,6 +116,15 @@ impl Writer {
         outcome.recv().map_err(|_| Error::Stopping)?
     }
 
+    /// Does something once all commits so far are on disk, without waiting for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Stopping`] if the writer has ended.
+    pub fn once_written(&self, act: impl FnOnce() + Send + 'static) -> Result<()> {
+        self.jobs.send(Job::Do(Box::new(|_| act()))).map_err(|_| Error::Stopping)
+    }
+
     /// Writes what is waiting and ends the thread.
     pub fn stop(&self) {
         // If it has ended already, that is what was wanted.

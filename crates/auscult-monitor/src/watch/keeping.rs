@@ -132,6 +132,15 @@ impl Watch {
         if self.around.writer.is_stuck() { Ok(()) } else { self.around.writer.call(|_| Ok(())) }
     }
 
+    /// Does something once everything so far is on disk, without waiting for it.
+    ///
+    /// # Errors
+    ///
+    /// If the monitor is stopping.
+    pub fn once_written(&self, act: impl FnOnce() + Send + 'static) -> Result<()> {
+        self.around.writer.once_written(act)
+    }
+
     fn update_status(&mut self) {
         let facts = self.engine.facts();
         let model = self.models.of_state(facts.tag.as_deref());
