@@ -1,6 +1,9 @@
 //! Where sound comes from, and sound that programs send.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::Arc,
+};
 
 use auscult_monitor::{
     clock::utc,
@@ -15,6 +18,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use serde::Serialize;
+use tokio::sync::OwnedMutexGuard;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -156,8 +160,14 @@ async fn push(
     let upload = Upload::receive(&app, &headers, body).await?;
     let channel = usize::from(spec.channel) - 1;
     let sound = app.work(move || decode(&upload, channel)).await?;
-    // A client that leaves early must not keep what was judged from being written down.
-    let taken = tokio::spawn(async move { take(&app, name, sequence, sound).await }).await;
+    let turn = turn_of(&app, &name).await;
+    // A client that leaves now must not keep what is judged from being written down.
+    let taking = async move {
+        let taken = take(&app, name, sequence, sound).await;
+        drop(turn);
+        taken
+    };
+    let taken = tokio::spawn(taking).await;
     let taken = taken.map_err(|error| Problem::internal("the service has failed", &error))??;
     Ok((StatusCode::ACCEPTED, Json(taken)))
 }
@@ -166,13 +176,16 @@ async fn push(
 /// that has begun to count anew, and must not be taken for a repeat without a word.
 const MOST_BEHIND: i64 = 100;
 
-/// Hands a piece to the monitor, and notes it when its clips are on disk.
-async fn take(app: &App, name: String, sequence: i64, sound: Sound) -> Result<Taken> {
-    // Pieces of one machine are taken one after the other.
+/// Waits until the pieces before it are taken; whoever leaves meanwhile has sent nothing.
+async fn turn_of(app: &App, name: &str) -> OwnedMutexGuard<()> {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
     let place = hasher.finish() as usize % app.pushing.len();
-    let _turn = app.pushing[place].lock().await;
+    Arc::clone(&app.pushing[place]).lock_owned().await
+}
+
+/// Hands a piece to the monitor, and notes it when its clips are on disk.
+async fn take(app: &App, name: String, sequence: i64, sound: Sound) -> Result<Taken> {
     let gap = match app.store().look_at_push(&name, sequence)? {
         Pushed::Repeated { next } if next - sequence > MOST_BEHIND => {
             return Err(Problem::conflict(format!(
