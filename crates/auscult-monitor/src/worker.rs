@@ -25,6 +25,8 @@ pub enum Work {
     Pushed(i64, Sound, oneshot::Sender<Result<()>>),
     /// A recording of a machine.
     Recording(i64, Recording),
+    /// Recordings of a machine that are no longer in their folder.
+    Gone(i64, Vec<String>),
     /// The source of a machine was lost or is back.
     Source {
         /// The machine.
@@ -143,6 +145,7 @@ impl Desk {
             Work::Sound(machine, _)
             | Work::Pushed(machine, ..)
             | Work::Recording(machine, _)
+            | Work::Gone(machine, _)
             | Work::Source { machine, .. }
             | Work::Command(machine, ..)
             | Work::Request(machine, ..)
@@ -160,6 +163,7 @@ impl Desk {
                 }
             },
             Work::Recording(_, recording) => watch.read(&recording, &mut self.scorers),
+            Work::Gone(_, paths) => watch.forget_recordings(paths).map(|()| None),
             Work::Source { is_alive, text, is_news, .. } => {
                 let outcome = match (is_alive, is_news) {
                     (true, false) => watch.source_began(),

@@ -123,6 +123,15 @@ impl Watch {
         self.around.writer.write(commit)
     }
 
+    /// Recordings that are no longer in their folder need not be remembered.
+    ///
+    /// # Errors
+    ///
+    /// If the history has ended.
+    pub fn forget_recordings(&self, paths: Vec<String>) -> Result<()> {
+        self.around.writer.write(Commit { gone: paths, ..Commit::of(self.id) })
+    }
+
     /// Waits until everything so far is on disk; not for a disk that takes nothing, which may be hours.
     ///
     /// # Errors
