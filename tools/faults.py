@@ -108,7 +108,7 @@ def many_at_once(folder):
 def full_disk(folder):
     disk = folder / "disk"
     disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], capture_output=True).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", disk], capture_output=True).returncode:
         print("faults: SKIPPED the full disk: a disk of its own can be mounted by root only")
         return
     try:
