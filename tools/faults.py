@@ -71,7 +71,8 @@ class Watching:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         began = time.monotonic()
-        check(self.process.wait(30) == 0, "a clean end")
+        code = self.process.wait(30)
+        check(code == 0, f"a clean end, but {code}: {self.log.read_text()[-2000:]}")
         return time.monotonic() - began
 
 
@@ -139,8 +140,8 @@ def full_disk(folder):
             check(len(watching.pats) > 1, "the watchdog is told that it is alive")
             # Asked to stop, it does not wait for somebody to make room.
             check(watching.stop() < 5, "it ends within five seconds on a full disk, too")
-            watching = Watching(folder, disk / "data")
             filler.unlink()
+            watching = Watching(folder, disk / "data")
             wait_for("all recordings", lambda: len(watching.clips()) == WAITING, 300)
             check(set(watching.clips().values()) == {1}, "every recording is scored once")
         finally:

@@ -357,7 +357,7 @@ impl Monitor {
     /// Time passes: call it about once a second. Says whether all is well: every thread that judges takes work, or would if the
     /// disk took what they have.
     pub async fn tick(&self, jump: Option<f64>) -> bool {
-        let patience = tokio::time::Instant::now() + PATIENCE;
+        let patience = tokio::time::Instant::now() + PATIENCE / 2;
         let mut is_taken = true;
         for (number, worker) in self.workers.iter().enumerate() {
             if let Some(seconds) = jump {
@@ -427,7 +427,7 @@ impl Monitor {
 }
 
 /// How long threads that judge may take to take work, before somebody looks why.
-const PATIENCE: Duration = Duration::from_secs(3);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Lets threads finish what is waiting, and then the history.
 async fn end(workers: Vec<Worker>, writer: Writer, history: Option<JoinHandle<()>>) {

@@ -469,7 +469,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(100));
         let new = start();
         drop(old);
-        std::thread::sleep(Duration::from_millis(1_000));
+        std::thread::sleep(Duration::from_secs(1));
         drop(new);
         assert_eq!(*told.lock().unwrap(), ["a-1"]);
         writer.stop();

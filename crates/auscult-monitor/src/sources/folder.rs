@@ -416,7 +416,9 @@ impl Folder {
         let work = Work::Gone(self.tap.machine, gone.clone());
         // A full queue has more urgent things in it; the next look tries again.
         if self.tap.sender.try_send(work).is_ok() {
-            gone.iter().for_each(|name| drop(self.seen.remove(name)));
+            for name in &gone {
+                self.seen.remove(name);
+            }
         }
     }
 
