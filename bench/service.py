@@ -266,6 +266,8 @@ def main():
                 sys.exit("sound could not be sent any more: the service did not take it")
             wanted = options.watched * seconds / CLIP_SECONDS
             result |= {
+                "command": " ".join(["bench/service.py", *sys.argv[1:]]),
+                "commit": subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True).stdout.strip(),
                 "watched": options.watched, "listed": listed, "slow_clients": options.slow, "seconds": round(seconds, 1),
                 "clips": clips_after - clips_before, "clips_wanted": round(wanted), "sound_late_seconds": round(latest.value, 2),
                 "service_cores": round((after - before) / seconds, 2), "cores": os.cpu_count(), "machine": platform.machine(),

@@ -8,14 +8,18 @@ import json
 import os
 import shutil
 import signal
+import socket
 import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
 PROGRAM = os.path.realpath(sys.argv[1] if len(sys.argv) > 1 else "target/debug/auscult")
+# Recordings on a full disk: the history lets 4,608 results wait, and the thread that judges 256 recordings.
+WAITING = 6_000
 RECORDINGS = int(sys.argv[2]) if len(sys.argv) > 2 else 10_000
 
 
@@ -43,7 +47,18 @@ def run(*arguments, folder):
 class Watching:
     def __init__(self, folder, data):
         self.folder, self.data, self.log = folder, data, folder / "log"
-        self.process = subprocess.Popen([PROGRAM, "watch", "site.toml", "--data", data], cwd=folder, stderr=open(self.log, "w"))
+        # What a system would hear: that it is alive.
+        self.pats, self.socket = [], socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        (folder / "notify").unlink(missing_ok=True)
+        self.socket.bind(str(folder / "notify"))
+        threading.Thread(target=self.hear, daemon=True).start()
+        surroundings = {**os.environ, "NOTIFY_SOCKET": str(folder / "notify"), "WATCHDOG_USEC": "60000000"}
+        self.process = subprocess.Popen([PROGRAM, "watch", "site.toml", "--data", data], cwd=folder, stderr=open(self.log, "w"), env=surroundings)
+
+    def hear(self):
+        while True:
+            if b"WATCHDOG=1" in self.socket.recv(4096):
+                self.pats.append(time.monotonic())
 
     def clips(self):
         """Recordings in the history, each with how often it is there."""
@@ -56,7 +71,8 @@ class Watching:
     def stop(self):
         self.process.send_signal(signal.SIGTERM)
         began = time.monotonic()
-        check(self.process.wait(30) == 0, "a clean end")
+        code = self.process.wait(30)
+        check(code == 0, f"a clean end, but {code}: {self.log.read_text()[-2000:]}")
         return time.monotonic() - began
 
 
@@ -93,7 +109,7 @@ def many_at_once(folder):
 def full_disk(folder):
     disk = folder / "disk"
     disk.mkdir()
-    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", disk], capture_output=True).returncode:
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16m", "tmpfs", disk], capture_output=True).returncode:
         print("faults: SKIPPED the full disk: a disk of its own can be mounted by root only")
         return
     try:
@@ -109,22 +125,31 @@ def full_disk(folder):
                         full.write(bytes(4096))
                 except OSError:
                     pass
-            for number in range(300):
-                shutil.copy(clips[number % len(clips)], folder / f"in/{number:03}.wav")
+            # More than may wait in memory.
+            (folder / "heap").mkdir()
+            for number in range(WAITING):
+                os.link(clips[number % len(clips)], folder / f"heap/{number:04}.wav")
+            os.rename(folder / "heap", folder / "in/heap")
             wait_for("the disk is full", lambda: "nothing is lost" in watching.log.read_text())
             before = len(watching.clips())
-            check(before < 300, "the disk was full before all was written")
-            time.sleep(3)
+            check(before < WAITING, "the disk was full before all was written")
+            time.sleep(60)
             check(watching.process.poll() is None, "the monitor lives on")
+            watching.pats.clear()
+            time.sleep(15)
+            check(len(watching.pats) > 1, "the watchdog is told that it is alive")
+            # Asked to stop, it does not wait for somebody to make room.
+            check(watching.stop() < 5, "it ends within five seconds on a full disk, too")
             filler.unlink()
-            wait_for("all recordings", lambda: len(watching.clips()) == 300)
+            watching = Watching(folder, disk / "data")
+            wait_for("all recordings", lambda: len(watching.clips()) == WAITING, 300)
             check(set(watching.clips().values()) == {1}, "every recording is scored once")
         finally:
             watching.stop()
         with sqlite3.connect(disk / "data/history.db") as history:
             check(history.execute("PRAGMA integrity_check").fetchone() == ("ok",), "the history is whole")
         check("the same as in the history" in run("watch", "replay", "--data", disk / "data", folder=folder), "replay equals live")
-        print(f"faults: a disk that was full after {before} of 300 recordings, and then had room: all of them are there, each once")
+        print(f"faults: a disk that was full after {before} of {WAITING} recordings, and then had room: all of them are there, each once")
     finally:
         subprocess.run(["umount", "-l", disk], check=True)
 

@@ -9,6 +9,7 @@ all=(
     "kills|a monitor killed again and again while recordings arrive: [PROGRAM] [TIMES]|tools/kills.py"
     "faults|a full disk and ten thousand recordings at once: [PROGRAM] [RECORDINGS]|tools/faults.py"
     "sources|microphone and RTSP with real parts|tools/sources.sh"
+    "services|a broker that is away for a while: [SECONDS], 3600 for an hour|tools/services.sh"
     "months|alarms and drift of simulated machine-months: [MONTHS]|cargo run --locked --release -p auscult-studies --bin months --"
     "soak|six machines from sound for a simulated month: [DAYS]|cargo run --locked --release -p auscult-studies --bin soak --"
     "monitor|machines that two cores can watch: [PROGRAM] [SECONDS]|bench/monitor.py"

@@ -8,6 +8,7 @@ Parts: guarded, plant, examples, killed, tls, slow, described. Without any, all 
 import http.client
 import json
 import os
+import random
 import re
 import shutil
 import signal
@@ -17,6 +18,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -268,7 +270,7 @@ def examples(folder):
 
 
 def killed(folder):
-    """kill -9 right after an answer: what was answered is there after the restart."""
+    """kill -9 right after an answer, and while sound is pushed: what was answered is there after the restart."""
     data, site = folder / "data", write_site(folder)
     with Service(data, site) as service:
         for number in range(5):
@@ -280,6 +282,31 @@ def killed(folder):
             events = service.get("/api/v1/events?kind=command")["items"]
             check(len(events) == number + 1, f"{len(events)} events after {number + 1} commands")
         check(not list((data / "incoming").glob("*")), "uploads were left")
+        killed_while_pushing(service, folder)
+
+
+def killed_while_pushing(service, folder):
+    """Pieces of one clip each, sent again where there was no answer: none is lost, and at most those that had no answer come twice."""
+    chance, kills, answered = random.Random(7), 10, 0
+    for _ in range(kills):
+        process = service.process
+        killer = threading.Timer(chance.uniform(0.02, 2.0), process.kill)
+        killer.start()
+        while process.poll() is None:
+            write_clip(folder / "piece.wav", 1.0, seed=answered + 1)
+            headers = {"Content-Type": "audio/wav", "X-Auscult-Sequence": str(answered)}
+            try:
+                with service.request("/api/v1/sources/pushed-1/audio", (folder / "piece.wav").read_bytes(), "POST", headers) as answer:
+                    check(answer.status == 202, "not taken")
+                    answered = json.load(answer)["next"]
+            except (OSError, http.client.HTTPException, ValueError):
+                break
+        killer.join()
+        service.kill()
+        service.start()
+        clips = service.get("/api/v1/machines/pushed-1")["clips"]
+        check(answered <= clips <= answered + kills, f"{clips} clips of {answered} pieces that were answered")
+    check(answered >= kills // 2, f"only {answered} pieces were answered")
 
 
 def certificate(folder, name):

@@ -325,7 +325,9 @@ describe("the demonstration plant", () => {
     await page.keyboard.press("Enter");
     await page.waitForFunction(() => document.querySelector(".trend figcaption")?.textContent?.includes("seven days"));
     assert.equal((await spanned()).split(":")[0], week.split(":")[0]);
-    assert.match(await page.locator("main").innerText(), /An alert: .* above it; an alarm: .* above it\./);
+    const main = await page.locator("main").innerText();
+    assert.match(main, /An alert: .* above it; an alarm: .* above it\./);
+    assert.match(main, /1 alarm per month, (promised|aimed at, not promised yet)/, "what the rule is for");
     await shoot(page, "machine-light");
   });
 
@@ -336,6 +338,12 @@ describe("the demonstration plant", () => {
     await page.addInitScript(listenIn);
     await page.goto(`${service.base}/events/${event.id}`);
     await page.waitForFunction(() => document.querySelector(".player audio")?.readyState >= 3);
+    const isShown = await page.evaluate(() => {
+      const row = document.querySelector(".around .chosen").getBoundingClientRect();
+      const box = document.querySelector(".scroll.around").getBoundingClientRect();
+      return row.top >= box.top && row.bottom <= box.bottom;
+    });
+    assert.ok(isShown, "the clip that is heard stands in its list");
     await shoot(page, "event-light");
     await page.getByRole("button", { name: "Play" }).click();
     const audio = () =>
@@ -462,6 +470,8 @@ describe("the demonstration plant", () => {
   });
 
   test("history is filtered and can be taken away", async () => {
+    await page.goto(`${service.base}/history?from=soon`);
+    await page.locator(".events li").first().waitFor();
     await page.goto(`${service.base}/history`);
     await page.getByLabel("Machine").selectOption("pump-1");
     await page.getByLabel("Kind").selectOption({ label: "change of state" });

@@ -60,7 +60,7 @@ impl Directory {
         waiting.into_values().collect()
     }
 
-    /// Sound of a machine whose sound is pushed; waits while the monitor has too much to do.
+    /// Sound of a machine whose sound is pushed; returns when the clips that it completes are in the history.
     ///
     /// # Errors
     ///
@@ -73,8 +73,9 @@ impl Directory {
                 place.spec.source
             )));
         }
-        let work = Work::Sound(place.id, sound);
-        place.sender.send(work).await.map_err(|_| Error::Stopping)
+        let (reply, answer) = oneshot::channel();
+        send(&place, Work::Pushed(place.id, sound, reply)).await;
+        answer.await.map_err(|_| Error::Stopping)?
     }
 
     /// Carries out what somebody asks of a machine.

@@ -5,7 +5,7 @@ use std::{
     path::PathBuf,
     sync::{Arc, Mutex, PoisonError, RwLock},
     thread::JoinHandle,
-    time::SystemTime,
+    time::{Duration, SystemTime},
 };
 
 use auscult::FrontEnds;
@@ -19,7 +19,7 @@ use crate::{
     error::{Error, Result},
     history::{Commit, History, Writer},
     news::{ListeningIn, NewsDesk},
-    sinks::{self, Bell, Choice, Post},
+    sinks::{self, Bell, Choice, Post, Turns},
     site::{MachineSpec, Site, SourceSpec},
     sources::{self, Folders, Tap},
     watch::{Event, Models, RuleStatus, Sound, Surroundings, Watch},
@@ -121,6 +121,7 @@ impl Monitor {
             public_url: site.public_url.clone(),
             site: site.name.clone(),
             bell,
+            turns: Turns::default(),
         };
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let workers: Result<Vec<Worker>> =
@@ -353,14 +354,19 @@ impl Monitor {
         &self.around.listening_in
     }
 
-    /// Time passes: call it about once a second.
-    pub async fn tick(&self, jump: Option<f64>) {
-        for worker in 0..self.workers.len() {
+    /// Time passes: call it about once a second. Says whether all is well: every thread that judges takes work, or would if the
+    /// disk took what they have.
+    pub async fn tick(&self, jump: Option<f64>) -> bool {
+        let patience = tokio::time::Instant::now() + PATIENCE / 2;
+        let mut is_taken = true;
+        for (number, worker) in self.workers.iter().enumerate() {
             if let Some(seconds) = jump {
-                self.send(worker, Work::Clock(seconds)).await;
+                self.send(number, Work::Clock(seconds)).await;
             }
-            self.send(worker, Work::Tick).await;
+            let sent = tokio::time::timeout_at(patience, worker.sender.send(Work::Tick)).await;
+            is_taken &= matches!(sent, Ok(Ok(())));
         }
+        is_taken || self.around.writer.is_stuck()
     }
 
     /// Thins out old scores and sound, and keeps both within their budgets.
@@ -368,7 +374,7 @@ impl Monitor {
     /// # Errors
     ///
     /// If the history has ended.
-    pub async fn tidy(&self) -> Result<()> {
+    pub fn tidy(&self) -> impl Future<Output = Result<()>> + Send + use<> {
         let (writer, data) = (self.around.writer.clone(), self.settings.data.clone());
         let (mut settings, clock) = (self.site.history, self.settings.clock.clone());
         let work = move || -> Result<()> {
@@ -392,27 +398,25 @@ impl Monitor {
             }
             Ok(())
         };
-        tokio::task::spawn_blocking(work).await.map_err(|_| Error::Stopping)?
+        async { tokio::task::spawn_blocking(work).await.map_err(|_| Error::Stopping)? }
     }
 
-    /// Stops everything; what has arrived is judged and written.
+    /// Stops everything; what has arrived is judged and written, unless the disk takes nothing.
     pub async fn stop(mut self) {
         self.workers.iter().for_each(Worker::leave_recordings);
         self.sources.clear();
-        for worker in 0..self.workers.len() {
-            self.send(worker, Work::Stop).await;
-        }
-        let (workers, writer) = (std::mem::take(&mut self.workers), self.around.writer.clone());
-        let thread = self.history.take();
-        let end = move || {
-            workers.into_iter().for_each(Worker::join);
-            writer.stop();
-            if thread.is_some_and(|thread| thread.join().is_err()) {
-                tracing::error!("the history's thread has failed");
+        let workers = std::mem::take(&mut self.workers);
+        let end = end(workers, self.around.writer.clone(), self.history.take());
+        let mut end = std::pin::pin!(end);
+        while tokio::time::timeout(PATIENCE, &mut end).await.is_err() {
+            if self.around.writer.is_stuck() {
+                tracing::error!(
+                    "the history cannot be written: what it has not taken is lost, but for recordings, which stay in their folders \
+                     for the next start"
+                );
+                break;
             }
-        };
-        // Nothing is left to be told if this fails.
-        let _ = tokio::task::spawn_blocking(end).await;
+        }
         self.sinks.clear();
         #[cfg(feature = "mqtt")]
         {
@@ -420,6 +424,26 @@ impl Monitor {
             let _ = tokio::task::spawn_blocking(move || drop(mqtt)).await;
         }
     }
+}
+
+/// How long threads that judge may take to take work, before somebody looks why.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Lets threads finish what is waiting, and then the history.
+async fn end(workers: Vec<Worker>, writer: Writer, history: Option<JoinHandle<()>>) {
+    for worker in &workers {
+        // If it has ended, that is what was wanted.
+        let _ = worker.sender.send(Work::Stop).await;
+    }
+    let join = move || {
+        workers.into_iter().for_each(Worker::join);
+        writer.stop();
+        if history.is_some_and(|thread| thread.join().is_err()) {
+            tracing::error!("the history's thread has failed");
+        }
+    };
+    // Nothing is left to be told if this fails.
+    let _ = tokio::task::spawn_blocking(join).await;
 }
 
 /// Carries out what is asked through the broker, in its order; nobody is answered there.

@@ -174,7 +174,7 @@ impl Running {
         let mut clock_watch = ClockWatch::new(clock.clone());
         let mut hang_up = HangUp::new();
         let began = std::time::Instant::now();
-        let mut tidied = clock.now();
+        let (mut tidied, mut tidying) = (clock.now(), tokio::spawn(async {}));
         let mut ticks =
             tokio::time::interval(clock.real(1.0).clamp(Duration::from_millis(50), LOOK));
         ticks.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -195,16 +195,23 @@ impl Running {
             {
                 break;
             }
-            alive();
             if self.file.has_changed() {
                 self.reload_and_log().await;
             }
-            self.monitor.tick(clock_watch.jump()).await;
-            if (clock.now() - tidied).abs() >= TIDY_SECONDS {
+            if self.monitor.tick(clock_watch.jump()).await {
+                alive();
+            }
+            if (clock.now() - tidied).abs() >= TIDY_SECONDS && tidying.is_finished() {
                 tidied = clock.now();
-                if let Err(error) = self.monitor.tidy().await {
-                    tracing::error!(%error, "old things cannot be thinned out");
-                }
+                // Beside everything else: a disk that is full makes it wait.
+                let tidy = self.monitor.tidy();
+                tidying = tokio::spawn(async {
+                    if let Err(error) = tidy.await
+                        && !matches!(error, Error::Stopping)
+                    {
+                        tracing::error!(%error, "old things cannot be thinned out");
+                    }
+                });
             }
         }
         tracing::info!("stopping");

@@ -21,8 +21,12 @@ use crate::{
 pub enum Work {
     /// Sound of a machine.
     Sound(i64, Sound),
+    /// Sound of a machine that somebody has sent, and waits for its clips to be on disk.
+    Pushed(i64, Sound, oneshot::Sender<Result<()>>),
     /// A recording of a machine.
     Recording(i64, Recording),
+    /// Recordings of a machine that are no longer in their folder.
+    Gone(i64, Vec<String>),
     /// The source of a machine was lost or is back.
     Source {
         /// The machine.
@@ -139,7 +143,9 @@ impl Desk {
     fn one(&mut self, work: Work) {
         let machine = match &work {
             Work::Sound(machine, _)
+            | Work::Pushed(machine, ..)
             | Work::Recording(machine, _)
+            | Work::Gone(machine, _)
             | Work::Source { machine, .. }
             | Work::Command(machine, ..)
             | Work::Request(machine, ..)
@@ -149,7 +155,15 @@ impl Desk {
         let Some(watch) = self.machines.get_mut(&machine) else { return };
         let lesson = match work {
             Work::Sound(_, sound) => watch.hear(&sound, &mut self.scorers),
+            Work::Pushed(_, sound, reply) => match watch.hear(&sound, &mut self.scorers) {
+                Ok(lesson) => watch.once_written(move || drop(reply.send(Ok(())))).map(|()| lesson),
+                Err(error) => {
+                    drop(reply.send(Err(error)));
+                    Ok(None)
+                }
+            },
             Work::Recording(_, recording) => watch.read(&recording, &mut self.scorers),
+            Work::Gone(_, paths) => watch.forget_recordings(paths).map(|()| None),
             Work::Source { is_alive, text, is_news, .. } => {
                 let outcome = match (is_alive, is_news) {
                     (true, false) => watch.source_began(),

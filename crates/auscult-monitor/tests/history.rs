@@ -84,15 +84,20 @@ proptest! {
 
     #[test]
     fn thinning_forgets_nothing_that_a_query_still_needs(
-        clips in prop::collection::vec((0.0..200.0_f64, prop::option::of(0.1..5.0_f64)), 1..120),
+        clips in prop::collection::vec(
+            (0.0..200.0_f64, prop::option::of(0.1..5.0_f64), any::<bool>()), 1..120),
         ages in prop::collection::vec(0.0..300.0_f64, 1..4),
     ) {
         let folder = tempfile::tempdir().unwrap();
         let mut history = History::open(folder.path()).unwrap();
         let machine = history.machine("pump", BEGIN).unwrap();
         let mut commit = Commit::of(machine);
-        for (step, (day, score)) in clips.iter().enumerate() {
-            commit.clips.push(clip(step as u64 + 1, BEGIN + day * DAY, *score));
+        for (step, (day, score, runs)) in clips.iter().enumerate() {
+            let mut clip = clip(step as u64 + 1, BEGIN + day * DAY, *score);
+            if !runs {
+                clip.observation = Some(Observation::NotRunning);
+            }
+            commit.clips.push(clip);
         }
         write(&mut history, &commit);
         let days = trend(&history, machine, 86_400);
@@ -111,6 +116,28 @@ proptest! {
             prop_assert!(same(&kept(&trend(&history, machine, 3_600)), &kept(&hours)), "hours after {age}");
         }
     }
+}
+
+#[test]
+fn the_scores_of_a_machine_that_stands_still_are_no_trend() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut history = History::open(folder.path()).unwrap();
+    let machine = history.machine("pump", BEGIN).unwrap();
+    let mut commit = Commit::of(machine);
+    let observations = [Observation::Normal, Observation::NotRunning, Observation::SensorFault];
+    for (step, observation) in observations.into_iter().enumerate() {
+        let (step, score) = (step as u64 + 1, 1.0 + 4.0 * step as f64);
+        let observation = Some(observation);
+        commit.clips.push(ClipRow { observation, ..clip(step, BEGIN + step as f64, Some(score)) });
+    }
+    write(&mut history, &commit);
+    let is_seen = |history: &History| {
+        let [point] = trend(history, machine, 3_600)[..] else { panic!("one hour") };
+        (point.clips, point.scored, point.anomalous, point.highest)
+    };
+    assert_eq!(is_seen(&history), (3, 1, 0, Some(1.0)));
+    history.thin(&settings(1.0, 30.0, 100.0), BEGIN + 3.0 * DAY).unwrap();
+    assert_eq!(is_seen(&history), (3, 1, 0, Some(1.0)));
 }
 
 #[test]

@@ -271,7 +271,9 @@ fn what_visits_carry_is_promised_and_another_pace_or_budget_is_another_version()
     let own = {
         let watch = hall.open_with("alarm.raise = 3").unwrap();
         let rule = hall.status(&watch).rule.unwrap();
-        assert_eq!(rule.text, "3 of 5 clips, as the configuration says");
+        let own =
+            "3 of 5 clips, as the configuration says; an alarm ends after 5 normal ones in a row";
+        assert_eq!(rule.text, own);
         assert_eq!((rule.rate, rule.budget), (0.05, None), "the model's own rate is back");
         hall.models(&watch).pop().unwrap()
     };

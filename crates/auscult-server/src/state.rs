@@ -94,7 +94,8 @@ pub struct Shared {
     people: watch::Sender<()>,
     models: Mutex<Vec<(String, Arc<Machine>)>>,
     scrubbing: Arc<Scrubbing>,
-    pub(crate) pushing: Vec<Mutex<()>>,
+    /// Pieces of one machine are taken one after the other.
+    pub(crate) pushing: Vec<Arc<Mutex<()>>>,
     /// Changing what was added is one thing at a time.
     pub(crate) adding: Mutex<()>,
     pub(crate) began: Instant,
@@ -126,7 +127,7 @@ impl App {
             people: watch::Sender::new(()),
             models: Mutex::default(),
             scrubbing,
-            pushing: (0..64).map(|_| Mutex::new(())).collect(),
+            pushing: (0..64).map(|_| Arc::default()).collect(),
             adding: Mutex::new(()),
             began: Instant::now(),
             settings,

@@ -79,8 +79,11 @@ pub(crate) fn drift_text(status: &MachineStatus) -> Option<String> {
 pub(crate) fn promise(machine: &Machine, status: &MachineStatus) -> (String, Option<bool>) {
     let model = machine.model();
     let standing = machine.standing(None);
+    let aimed_at = status.rule.as_ref().filter(|rule| !rule.promised);
+    let aimed_at = aimed_at.and_then(|rule| rule.budget.as_deref().zip(rule.missing.as_deref()));
     if let Some(lack) = standing.lack() {
-        return (format!("Nothing is promised yet: {lack}."), None);
+        let aim = aimed_at.map(|(budget, _)| format!(" {budget} is aimed at."));
+        return (format!("Nothing is promised yet: {lack}.{}", aim.unwrap_or_default()), None);
     }
     let promise = model.settings().promise();
     let sure = promise.confidence.map(|confidence| format!(", {confidence} sure"));
@@ -88,10 +91,14 @@ pub(crate) fn promise(machine: &Machine, status: &MachineStatus) -> (String, Opt
     let condition = condition.map_or(String::new(), |condition| format!(" ({condition})"));
     let budget = model.settings().alarm_budget;
     let budget = budget.map_or(String::new(), |budget| format!("; at most {budget}"));
+    let aim = aimed_at.map(|(budget, missing)| {
+        format!(" {budget} is aimed at, and not promised yet: {missing}.")
+    });
     let text = format!(
-        "At most {} of normal clips are called anomalous{}{condition}{budget}.",
+        "At most {} of normal clips are called anomalous{}{condition}{budget}.{}",
         promise.rate,
-        sure.unwrap_or_default()
+        sure.unwrap_or_default(),
+        aim.unwrap_or_default()
     );
     // It is a promise about sound like that which was learnt.
     (text, Some(!status.drift))

@@ -21,7 +21,7 @@ pub(crate) fn status_table(statuses: &[MachineStatus]) -> String {
         ("trend", Align::Left),
         ("level", Align::Right),
         ("alarm", Align::Left),
-        ("last", Align::Left),
+        ("last event", Align::Left),
     ]);
     let mut statuses: Vec<&MachineStatus> = statuses.iter().collect();
     statuses.sort_by_key(|status| (severity(&status.state), status.name.clone()));
@@ -45,7 +45,7 @@ pub(crate) fn status_table(statuses: &[MachineStatus]) -> String {
         let last = match (&status.learning, &status.source.problem) {
             (_, Some(problem)) => problem.clone(),
             (Some(learning), None) => learning.text.clone(),
-            (None, None) => status.reason.clone(),
+            (None, None) => last_event(status),
         };
         table.row([
             status.name.clone(),
@@ -68,6 +68,16 @@ pub(crate) fn status_table(statuses: &[MachineStatus]) -> String {
         }
     }
     text
+}
+
+/// Why the state is a bad one, while it is; otherwise what happened last.
+fn last_event(status: &MachineStatus) -> String {
+    match &status.last_event {
+        Some(event) if ["normal", "learning", "not-running"].contains(&status.state.as_str()) => {
+            format!("{} {}", to_the_second(&event.time), event.reason)
+        }
+        _ => status.reason.clone(),
+    }
 }
 
 /// What raises an alarm, and of which budget: `4 of 6 (1 alarm per month)`.

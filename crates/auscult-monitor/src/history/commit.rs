@@ -23,6 +23,8 @@ pub struct Commit {
     pub messages: Vec<(String, String, &'static str)>,
     /// A recording that is done with.
     pub seen: Option<SeenFile>,
+    /// Recordings that are no longer in their folder, relative to it.
+    pub gone: Vec<String>,
     /// Sound that was written to disk.
     pub sounds: Vec<SoundRow>,
     /// Clips that ask a person: step, time, sound, reason.
@@ -177,6 +179,10 @@ impl Commit {
                 modified,
                 now
             ])?;
+        }
+        for path in &self.gone {
+            let delete = "DELETE FROM seen WHERE machine = ?1 AND path = ?2";
+            connection.prepare_cached(delete)?.execute(params![self.machine, path])?;
         }
         for sound in &self.sounds {
             let insert = "INSERT OR REPLACE INTO sounds (file, machine, time, seconds, bytes, purpose) \

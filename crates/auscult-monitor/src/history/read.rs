@@ -250,7 +250,8 @@ impl History {
     }
 
     /// Scores over time, in spans of `width` seconds (a multiple of 60, or any width for times that are not thinned
-    /// out yet). A span that is wider than asked for, because only that is left, stands at its start.
+    /// out yet). A span that is wider than asked for, because only that is left, stands at its start. The scores of a machine that
+    /// stood still, or of a microphone at fault, say nothing and are not among them.
     ///
     /// # Errors
     ///
@@ -258,9 +259,11 @@ impl History {
     pub fn trend(&self, machine: i64, from: f64, to: f64, width: i64) -> Result<Vec<TrendPoint>> {
         let select = "SELECT cast(at / ?4 AS INTEGER) * ?4 AS span, sum(clips), sum(scored), sum(anomalous), \
              min(lowest), sum(total), max(highest) FROM ( \
-                 SELECT time AS at, 1 AS clips, score IS NOT NULL AS scored, verdict = 'anomalous' AS anomalous, \
-                     score AS lowest, score AS total, score AS highest \
-                 FROM clips WHERE machine = ?1 AND is_thinned = 0 AND time >= ?2 AND time < ?3 \
+                 SELECT at, 1 AS clips, score IS NOT NULL AS scored, is_anomalous AS anomalous, \
+                     score AS lowest, score AS total, score AS highest FROM ( \
+                     SELECT time AS at, iif(observation IN ('normal', 'anomalous'), score, NULL) AS score, \
+                         observation IN ('normal', 'anomalous') AND verdict = 'anomalous' AS is_anomalous \
+                     FROM clips WHERE machine = ?1 AND is_thinned = 0 AND time >= ?2 AND time < ?3) \
                  UNION ALL SELECT start, clips, scored, anomalous, lowest, total, highest \
                  FROM thin WHERE machine = ?1 AND start >= ?2 - width + 1 AND start < ?3 \
              ) GROUP BY span ORDER BY span";
@@ -280,17 +283,18 @@ impl History {
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }
 
-    /// Recordings of a watched folder that are done with.
+    /// Recordings of a watched folder that are done with, and when that was.
     ///
     /// # Errors
     ///
     /// If the history cannot be read.
-    pub fn seen(&self, machine: i64) -> Result<Vec<SeenFile>> {
-        let select = "SELECT path, size, modified FROM seen WHERE machine = ?1";
+    pub fn seen(&self, machine: i64) -> Result<Vec<(SeenFile, f64)>> {
+        let select = "SELECT path, size, modified, time FROM seen WHERE machine = ?1";
         let mut statement = self.connection.prepare(select)?;
         let rows = statement.query_map([machine], |row| {
             let size: i64 = row.get(1)?;
-            Ok(SeenFile { path: row.get(0)?, size: size as u64, modified: row.get(2)? })
+            let seen = SeenFile { path: row.get(0)?, size: size as u64, modified: row.get(2)? };
+            Ok((seen, row.get(3)?))
         })?;
         Ok(rows.collect::<rusqlite::Result<_>>()?)
     }

@@ -68,9 +68,11 @@ fn thin_clips(transaction: &Transaction<'_>, before: f64, now: f64) -> Result<us
         return Ok(0);
     }
     let gather = "INSERT INTO thin (machine, width, start, clips, scored, anomalous, lowest, total, highest) \
-         SELECT machine, 60, cast(time / 60 AS INTEGER) * 60 AS start, count(*), count(score), \
-         sum(verdict = 'anomalous'), min(score), sum(score), max(score) FROM clips WHERE id IN old \
-         GROUP BY machine, start \
+         SELECT machine, 60, start, count(*), count(score), sum(is_anomalous), min(score), sum(score), max(score) FROM ( \
+             SELECT machine, cast(time / 60 AS INTEGER) * 60 AS start, \
+                 iif(observation IN ('normal', 'anomalous'), score, NULL) AS score, \
+                 observation IN ('normal', 'anomalous') AND verdict = 'anomalous' AS is_anomalous \
+             FROM clips WHERE id IN old) WHERE true GROUP BY machine, start \
          ON CONFLICT (machine, width, start) DO UPDATE SET clips = clips + excluded.clips, \
          scored = scored + excluded.scored, anomalous = anomalous + excluded.anomalous, \
          lowest = coalesce(min(lowest, excluded.lowest), lowest, excluded.lowest), \

@@ -116,6 +116,15 @@ impl Writer {
         outcome.recv().map_err(|_| Error::Stopping)?
     }
 
+    /// Does something once all commits so far are on disk, without waiting for it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Stopping`] if the writer has ended.
+    pub fn once_written(&self, act: impl FnOnce() + Send + 'static) -> Result<()> {
+        self.jobs.send(Job::Do(Box::new(|_| act()))).map_err(|_| Error::Stopping)
+    }
+
     /// Writes what is waiting and ends the thread.
     pub fn stop(&self) {
         // If it has ended already, that is what was wanted.
@@ -163,7 +172,13 @@ impl Loop {
             };
             match first {
                 Job::Stop => return,
-                Job::Do(work) => work(&mut self.history),
+                Job::Do(work) => {
+                    // What people say must survive a power cut, as their commands do.
+                    if let Err(error) = self.synchronous("full") {
+                        tracing::error!(%error, "the history cannot be told to be careful");
+                    }
+                    work(&mut self.history);
+                }
                 Job::Write(commit) => {
                     let mut commits = vec![*commit];
                     while commits.len() < MOST_AT_ONCE {
@@ -217,13 +232,40 @@ impl Loop {
 
     fn try_write(&mut self, commits: &[Commit]) -> Result<()> {
         let is_precious = commits.iter().any(Commit::is_precious);
-        let synchronous = if is_precious { "full" } else { "normal" };
-        self.history.connection.pragma_update(None, "synchronous", synchronous)?;
+        self.synchronous(if is_precious { "full" } else { "normal" })?;
         let now = self.clock.now();
         let transaction = self.history.connection.transaction()?;
         for commit in commits {
             commit.write(&transaction, now)?;
         }
         Ok(transaction.commit()?)
+    }
+
+    /// Whether what is committed from now on waits for the disk (`full`) or not (`normal`).
+    fn synchronous(&self, how: &str) -> Result<()> {
+        Ok(self.history.connection.pragma_update(None, "synchronous", how)?)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_people_say_waits_for_the_disk_also_after_scores_that_did_not() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut history = History::open(folder.path()).unwrap();
+        let machine = history.machine("pump", 0.0).unwrap();
+        let clock = Clock::stopped(0.0);
+        let (writer, thread) = Writer::start(history, clock, Box::new(|_| ())).unwrap();
+        // Without events and messages: as most clips are.
+        writer.write(Commit::of(machine)).unwrap();
+        let read = |history: &mut History| {
+            let how = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
+            Ok(history.connection.query_row("PRAGMA synchronous", [], how)?)
+        };
+        assert_eq!(writer.call(read).unwrap(), 2, "FULL");
+        writer.stop();
+        thread.join().unwrap();
     }
 }

@@ -11,6 +11,7 @@ mod page;
 mod webhook;
 
 use std::{
+    collections::BTreeMap,
     fmt,
     sync::{
         Arc, Condvar, Mutex, PoisonError,
@@ -157,6 +158,21 @@ pub struct Post {
     pub site: String,
     /// Rings when there is something to send.
     pub bell: Bell,
+    /// Who sends.
+    pub turns: Turns,
+}
+
+/// One at a time sends for a sink: after a new configuration the thread of the old one may still be at it. Clones have the same turns.
+#[derive(Debug, Clone, Default)]
+pub struct Turns(Arc<Mutex<BTreeMap<String, Turn>>>);
+
+type Turn = Arc<Mutex<()>>;
+
+impl Turns {
+    fn of(&self, sink: &str) -> Turn {
+        let mut turns = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(turns.entry(sink.to_owned()).or_default())
+    }
 }
 
 /// Wakes the sinks; clones ring the same bell.
@@ -278,6 +294,11 @@ impl Sink {
     /// Sends the oldest message if it is due; says how long to wait for the next one.
     fn send_next(&mut self) -> Result<Duration> {
         const NOTHING: Duration = Duration::from_secs(5);
+        let turn = self.post.turns.of(&self.choice.name);
+        let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.stop.load(Ordering::SeqCst) {
+            return Err(Error::Stopping);
+        }
         let history = History::read(self.post.data.root())?;
         let Some(waiting) = history.next_message(&self.choice.name)? else { return Ok(NOTHING) };
         let now = self.post.clock.now();
@@ -393,5 +414,65 @@ mod tests {
         assert_eq!(told(&[AlarmState::Alert]), 1, "the eager one");
         assert_eq!(told(&[AlarmState::Alert, AlarmState::Alarm]), 2);
         assert_eq!(told(&[AlarmState::NoData]), 1, "the usual one");
+    }
+
+    /// A receiver that takes its time, and counts.
+    struct Slow(Arc<Mutex<Vec<String>>>);
+
+    impl Deliver for Slow {
+        fn deliver(&mut self, message: &Message<'_>) -> std::result::Result<(), Failure> {
+            std::thread::sleep(Duration::from_millis(300));
+            self.0.lock().unwrap().push(message.event.id.clone());
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_new_configuration_sends_nothing_twice() {
+        let text = "[[machine]]\nname = \"a\"\n[[webhook]]\nname = \"slow\"\nurl = \"http://x\"\n";
+        let site = Site::parse(text, std::path::Path::new("site.toml")).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let clock = Clock::system();
+        let mut history = History::open(folder.path()).unwrap();
+        let machine = history.machine("a", 0.0).unwrap();
+        let event = Event {
+            id: "a-1".to_owned(),
+            machine: "a".to_owned(),
+            unix_seconds: 0.0,
+            kind: EventKind::State,
+            from: AlarmState::Normal,
+            to: AlarmState::Alarm,
+            reason: String::new(),
+            is_announced: true,
+            details: EventDetails::default(),
+        };
+        let mut commit = crate::history::Commit::of(machine);
+        commit.messages.push(("slow".to_owned(), event.id.clone(), "alarm"));
+        commit.events.push(event);
+        history.write(&commit, 0.0).unwrap();
+        let (writer, thread) = Writer::start(history, clock.clone(), Box::new(|_| ())).unwrap();
+        let post = Post {
+            clock,
+            data: DataFolder::new(folder.path()),
+            writer: writer.clone(),
+            public_url: None,
+            site: "site".to_owned(),
+            bell: Bell::default(),
+            turns: Turns::default(),
+        };
+        let told: Arc<Mutex<Vec<String>>> = Arc::default();
+        let start = || {
+            let choice = choices(&site).remove(0);
+            run(choice, Box::new(Slow(Arc::clone(&told))), post.clone()).unwrap()
+        };
+        let old = start();
+        std::thread::sleep(Duration::from_millis(100));
+        let new = start();
+        drop(old);
+        std::thread::sleep(Duration::from_secs(1));
+        drop(new);
+        assert_eq!(*told.lock().unwrap(), ["a-1"]);
+        writer.stop();
+        thread.join().unwrap();
     }
 }

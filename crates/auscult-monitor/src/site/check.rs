@@ -21,6 +21,7 @@ use super::{
     file::{MachineFile, MqttFile, RunningFile, ServerFile, SiteFile, preset},
     is_safe_name,
     units::Seconds,
+    without_password,
 };
 
 pub(super) fn check(text: &str, path: &Path) -> Result<Site, SiteProblems> {
@@ -434,7 +435,7 @@ impl Checking<'_> {
             if !url.get_ref().starts_with("rtsp") {
                 let text = format!(
                     "machine {name:?}: rtsp = {:?} does not begin with rtsp",
-                    url.get_ref()
+                    without_password(url.get_ref())
                 );
                 self.problem(Some(url.span()), text);
             }

@@ -5,7 +5,7 @@ use std::{
     fs,
     path::{Path, PathBuf},
     sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel},
-    time::{Duration, Instant},
+    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
 };
 
 use auscult::audio::{Location, Source, has_sound_extension, walk};
@@ -61,6 +61,12 @@ const SAME_FOLDER: Duration = Duration::from_secs(2);
 
 /// Folders are looked at this often although the system tells: it may forget.
 const LOOK_AGAIN: Duration = Duration::from_secs(60);
+
+/// Recordings that were deleted are remembered for this long, in seconds: a recorder makes millions of them in a year.
+const GONE_SECONDS: f64 = 2.0 * 86_400.0;
+
+/// How many of them are forgotten at once.
+const MOST_GONE: usize = 10_000;
 
 impl Folders {
     /// Starts the thread. What the monitor itself writes to its data folder is never taken for a recording.
@@ -122,7 +128,9 @@ struct Folder {
     watched: Option<(Option<Identity>, Instant)>,
     tap: Tap,
     /// Recordings that are done with or on their way.
-    seen: HashMap<String, (u64, i64)>,
+    seen: HashMap<String, Seen>,
+    /// The folder in which recordings were last there: an empty place to mount a share at is another one.
+    home: Option<Identity>,
     candidates: BTreeMap<PathBuf, Candidate>,
     /// The monitor's own files in it, if its data folder is there.
     own: Option<PathBuf>,
@@ -131,6 +139,14 @@ struct Folder {
     /// Recordings that this user may not read: told once each, and tried again with every look.
     forbidden: BTreeSet<PathBuf>,
     is_lost: bool,
+}
+
+/// A recording that need not be taken again.
+struct Seen {
+    size: u64,
+    modified: i64,
+    /// When it was last there, in seconds since 1970.
+    there: f64,
 }
 
 #[derive(Clone, Copy)]
@@ -184,21 +200,17 @@ impl Thread {
             None if is_watched => LOOK_AGAIN,
             None => 20 * STEP,
         };
-        let seen = std::mem::take(&mut tap.seen).into_iter();
-        let seen = seen.map(|SeenFile { path, size, modified }| (path, (size, modified))).collect();
-        self.folders.push(Folder {
-            own: inside(&self.data, &path),
-            watched: is_watched.then(|| (identity(&path), Instant::now())),
-            path,
-            poll,
-            looked: None,
-            tap,
-            seen,
-            candidates: BTreeMap::new(),
-            ready: VecDeque::new(),
-            forbidden: BTreeSet::new(),
-            is_lost: false,
-        });
+        let seen = std::mem::take(&mut tap.seen);
+        let mut folder = Folder::new(path, poll, tap);
+        folder.own = inside(&self.data, &folder.path);
+        folder.watched = is_watched.then(|| (identity(&folder.path), Instant::now()));
+        folder.seen = seen
+            .into_iter()
+            .map(|(SeenFile { path, size, modified }, there)| {
+                (path, Seen { size, modified, there })
+            })
+            .collect();
+        self.folders.push(folder);
     }
 
     fn watch(&mut self, path: &Path) -> bool {
@@ -276,6 +288,23 @@ impl Thread {
 }
 
 impl Folder {
+    fn new(path: PathBuf, poll: Duration, tap: Tap) -> Self {
+        Self {
+            path,
+            poll,
+            looked: None,
+            watched: None,
+            tap,
+            seen: HashMap::new(),
+            home: None,
+            candidates: BTreeMap::new(),
+            own: None,
+            ready: VecDeque::new(),
+            forbidden: BTreeSet::new(),
+            is_lost: false,
+        }
+    }
+
     fn step(&mut self) {
         if self.looked.is_none_or(|looked| looked.elapsed() >= self.poll) {
             self.look();
@@ -304,7 +333,8 @@ impl Folder {
                 continue;
             }
             let name = self.name(&path);
-            if self.seen.insert(name.clone(), (size, modified)) == Some((size, modified)) {
+            let before = self.seen.insert(name.clone(), Seen { size, modified, there: now() });
+            if before.is_some_and(|it| (it.size, it.modified) == (size, modified)) {
                 continue;
             }
             let seen = SeenFile { path: name, size, modified };
@@ -358,8 +388,37 @@ impl Folder {
         } else {
             self.report(true, String::new(), false);
         }
-        for path in walk(&self.path).files {
+        let (files, now) = (walk(&self.path).files, now());
+        if !files.is_empty() {
+            self.home = identity(&self.path);
+        }
+        for path in files {
+            let name = self.name(&path);
+            if let Some(seen) = self.seen.get_mut(&name) {
+                seen.there = now;
+            }
             self.consider(&path, false, false);
+        }
+        self.forget_gone(now);
+    }
+
+    /// Forgets recordings that were deleted long ago, here and in the history.
+    fn forget_gone(&mut self, now: f64) {
+        if self.home.is_none() || identity(&self.path) != self.home {
+            return;
+        }
+        let is_gone = |seen: &Seen| now - seen.there > GONE_SECONDS;
+        let gone = self.seen.iter().filter(|(_, seen)| is_gone(seen)).take(MOST_GONE);
+        let gone: Vec<String> = gone.map(|(name, _)| name.clone()).collect();
+        if gone.is_empty() {
+            return;
+        }
+        let work = Work::Gone(self.tap.machine, gone.clone());
+        // A full queue has more urgent things in it; the next look tries again.
+        if self.tap.sender.try_send(work).is_ok() {
+            for name in &gone {
+                self.seen.remove(name);
+            }
         }
     }
 
@@ -378,8 +437,12 @@ impl Folder {
             return;
         }
         let Some(mut found) = facts(path) else { return };
-        if self.seen.get(&self.name(path)) == Some(&(found.size, found.modified)) {
+        let seen = self.seen.get(&self.name(path));
+        if seen.is_some_and(|it| (it.size, it.modified) == (found.size, found.modified)) {
             return;
+        }
+        if self.home.is_none() {
+            self.home = identity(&self.path);
         }
         found.is_closed = is_closed && found.size > 0;
         found.is_told = is_told && self.watched.is_some();
@@ -430,5 +493,76 @@ fn identity(path: &Path) -> Option<Identity> {
     {
         let made = facts.created().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
         Some((made.as_secs(), u64::from(made.subsec_nanos())))
+    }
+}
+
+/// By the computer's clock, as the history has it.
+fn now() -> f64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0.0, |since| since.as_secs_f64())
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::sync::mpsc::{Receiver, channel};
+
+    use super::*;
+
+    /// A watched folder with recordings, all of them seen as long ago as this, and what it tells.
+    fn folder(names: &[&str], seconds_ago: f64) -> (tempfile::TempDir, Folder, Receiver<Work>) {
+        let place = tempfile::tempdir().unwrap();
+        let (sender, told) = channel(64);
+        let tap = Tap { machine: 1, channel: 1, sender, seen: Vec::new() };
+        let mut folder = Folder::new(place.path().join("in"), Duration::ZERO, tap);
+        fs::create_dir(&folder.path).unwrap();
+        for name in names {
+            let path = folder.path.join(name);
+            fs::write(&path, "sound").unwrap();
+            let Candidate { size, modified, .. } = facts(&path).unwrap();
+            let seen = Seen { size, modified, there: now() - seconds_ago };
+            folder.seen.insert((*name).to_owned(), seen);
+        }
+        (place, folder, told)
+    }
+
+    fn gone(told: &mut Receiver<Work>) -> Vec<String> {
+        let mut gone = Vec::new();
+        while let Ok(work) = told.try_recv() {
+            if let Work::Gone(1, names) = work {
+                gone.extend(names);
+            }
+        }
+        gone
+    }
+
+    #[test]
+    fn recordings_that_were_deleted_are_forgotten_after_days_and_others_are_not() {
+        let (_place, mut folder, mut told) = folder(&["a.wav", "b.wav"], GONE_SECONDS + 1.0);
+        fs::remove_file(folder.path.join("a.wav")).unwrap();
+        folder.look();
+        assert_eq!(gone(&mut told), ["a.wav"]);
+        assert_eq!(folder.seen.keys().collect::<Vec<_>>(), ["b.wav"]);
+        assert!(folder.candidates.is_empty(), "what is there is not taken again");
+        fs::remove_file(folder.path.join("b.wav")).unwrap();
+        folder.look();
+        assert_eq!(
+            (gone(&mut told), folder.seen.len()),
+            (Vec::new(), 1),
+            "it was there a moment ago"
+        );
+    }
+
+    #[test]
+    fn a_share_that_is_not_mounted_forgets_nothing() {
+        let (place, mut folder, mut told) = folder(&["a.wav"], GONE_SECONDS + 1.0);
+        let (mounted, away) = (folder.path.clone(), place.path().join("away"));
+        fs::rename(&mounted, &away).unwrap();
+        fs::create_dir(&mounted).unwrap();
+        folder.look();
+        assert_eq!((gone(&mut told), folder.seen.len()), (Vec::new(), 1));
+        fs::remove_dir(&mounted).unwrap();
+        fs::rename(&away, &mounted).unwrap();
+        folder.look();
+        assert!(folder.candidates.is_empty(), "it is back, and nothing is taken again");
+        assert_eq!(gone(&mut told), Vec::<String>::new());
     }
 }

@@ -32,8 +32,8 @@ pub struct Tap {
     pub channel: u16,
     /// The thread that judges it.
     pub sender: Sender,
-    /// Recordings that are done with, for folders.
-    pub seen: Vec<SeenFile>,
+    /// Recordings that are done with, and when they were last there, for folders.
+    pub seen: Vec<(SeenFile, f64)>,
 }
 
 impl Tap {

@@ -106,6 +106,9 @@ impl Watch {
             let scored = record.scored.as_ref();
             scored.map(|scored| Observation::of(record.condition, Some(scored.verdict)))
         };
+        if matches!(heard.origin, TimeOrigin::Manifest | TimeOrigin::FileName) {
+            self.seam = self.recorded.overlap(heard.path, heard.began, record.seconds);
+        }
         let mut sound = None;
         if self.learner.is_some() {
             self.learn(heard, &mut record, observation, commit)?;
@@ -225,9 +228,7 @@ impl Watch {
         };
         let mut remarks: Vec<String> =
             record.remark_names().into_iter().map(str::to_owned).collect();
-        if let Some(Seam::Gap(seconds)) = self.seam {
-            remarks.push(format!("gap of {seconds:.1} s"));
-        }
+        remarks.extend(self.seam.as_ref().and_then(Seam::remark));
         if end > now + 2.0 {
             remarks.push("ahead of the clock".to_owned());
         }

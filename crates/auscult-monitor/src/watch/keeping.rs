@@ -123,6 +123,15 @@ impl Watch {
         self.around.writer.write(commit)
     }
 
+    /// Recordings that are no longer in their folder need not be remembered.
+    ///
+    /// # Errors
+    ///
+    /// If the history has ended.
+    pub fn forget_recordings(&self, paths: Vec<String>) -> Result<()> {
+        self.around.writer.write(Commit { gone: paths, ..Commit::of(self.id) })
+    }
+
     /// Waits until everything so far is on disk; not for a disk that takes nothing, which may be hours.
     ///
     /// # Errors
@@ -130,6 +139,15 @@ impl Watch {
     /// If the monitor is stopping.
     pub fn settle(&self) -> Result<()> {
         if self.around.writer.is_stuck() { Ok(()) } else { self.around.writer.call(|_| Ok(())) }
+    }
+
+    /// Does something once everything so far is on disk, without waiting for it.
+    ///
+    /// # Errors
+    ///
+    /// If the monitor is stopping.
+    pub fn once_written(&self, act: impl FnOnce() + Send + 'static) -> Result<()> {
+        self.around.writer.once_written(act)
     }
 
     fn update_status(&mut self) {

@@ -28,7 +28,7 @@ pub use self::{
     models::{Models, OpenModel},
     requests::{Change, Request},
     ring::Ring,
-    rule::{RulePlan, Ruled, USUAL_BUDGET},
+    rule::{RulePlan, Ruled, USUAL_BUDGET, ends_once},
     status::{
         LastEvent, LearningStatus, MachineStatus, ModelStatus, RuleStatus, Shelved, SourceStatus,
     },

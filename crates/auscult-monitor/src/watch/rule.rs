@@ -224,7 +224,8 @@ const CHANCE_TO_CLEAR: f64 = 0.1;
 
 /// The rule, with an alarm that ends after so many normal clips that an unusual day is one alarm and not ten. A longer end never raises
 /// more alarms, so what was planned with a short one holds.
-fn ends_once(alarm: AlarmSettings, rate: FalseAlarmRate, hop_seconds: f64) -> AlarmSettings {
+#[must_use]
+pub fn ends_once(alarm: AlarmSettings, rate: FalseAlarmRate, hop_seconds: f64) -> AlarmSettings {
     let likely = CHANCE_TO_CLEAR.ln() / (-f64::from(rate)).ln_1p();
     let clips = likely.min(MOST_CLEAR).min(LONGEST_CLEAR_SECONDS / hop_seconds);
     AlarmSettings { clear: alarm.clear.max(clips as usize), ..alarm }
@@ -287,10 +288,11 @@ pub(super) fn status(spec: &MachineSpec, model: &Model, plan: Option<&RulePlan>)
             };
             format!(
                 "{clips}, of which {rate} may be anomalous: {} is aimed at, with a clip every {}, and cannot be promised ({}). \
-                 {missing}. For now {instead}; {end}",
+                 {}. For now {instead}; {end}",
                 plan.budget,
                 seconds(plan.hop_seconds),
-                expectation(plan)
+                expectation(plan),
+                capitalized(missing)
             )
         }
         (None, _) if spec.alarm.is_some() => format!("{clips}, as the configuration says; {end}"),
@@ -318,6 +320,12 @@ fn expectation(plan: &RulePlan) -> String {
     } else {
         format!("about {:.1} alarms per {period} are to be expected", plan.expected)
     }
+}
+
+/// A sentence's first letter.
+fn capitalized(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A length of time as people say it.

@@ -11,7 +11,7 @@ use auscult::{
 };
 
 use super::{
-    ear::{Ear, Seam, Sound},
+    ear::{Ear, Recorded, Seam, Sound},
     engine::{Engine, EngineMemory},
     event::Event,
     input::Input,
@@ -106,6 +106,7 @@ pub struct Watch {
     pub(super) seam: Option<Seam>,
     /// Channels and sample rate of the last recording.
     pub(super) last_form: Option<(usize, u32)>,
+    pub(super) recorded: Recorded,
     pub(super) trend: VecDeque<f64>,
     pub(super) is_operating: Option<String>,
     /// Whether the last recording could not be read, and that was told.
@@ -170,6 +171,7 @@ impl Watch {
             last_checkpoint: 0.0,
             seam: None,
             last_form: None,
+            recorded: Recorded::default(),
             trend,
             is_operating: None,
             is_unreadable: false,
@@ -248,13 +250,16 @@ impl Watch {
         if sound.stands_alone {
             self.ear = None;
         }
-        if let Some(seam) = self.ear.as_ref().and_then(|ear| ear.seam(sound)) {
+        if let Some(seam) = self.ear.as_mut().and_then(|ear| ear.seam(sound)) {
             if let Seam::Rate(before, now) = seam {
                 let text = format!("the sample rate changed from {before} to {now} Hz");
                 self.source_changed(true, &text)?;
             }
+            // A clip is of one piece, unless only its times were corrected.
+            if !matches!(seam, Seam::Clocks(_)) {
+                self.ear = None;
+            }
             self.seam = Some(seam);
-            self.ear = None;
         }
         let mut ear = match self.ear.take() {
             Some(ear) => ear,

@@ -29,6 +29,12 @@ export interface ModelStatus {
   threshold: number | null;
   promised: boolean;
 }
+/** What raises an alarm; a budget that is not promised is aimed at. */
+export interface RuleStatus {
+  budget: string | null;
+  promised: boolean;
+  text: string;
+}
 export interface Learning {
   visits: number;
   visits_wanted: number;
@@ -52,6 +58,7 @@ export interface Machine {
   /** The mean score of each half hour of the last day; the stream tells it apart from the rest. */
   day?: (number | null)[] | undefined;
   model: ModelStatus | null;
+  rule: RuleStatus | null;
   source: { kind: string; alive: boolean; problem: string | null };
   drift: boolean;
   acknowledged: boolean;

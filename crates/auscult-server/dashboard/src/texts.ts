@@ -159,6 +159,8 @@ export const t = {
       operating: "Reported state",
     },
     noBudget: "none set",
+    budget: (budget: string, isPromised: boolean) =>
+      `${budget}, ${isPromised ? "promised" : "aimed at, not promised yet"}`,
     changeBudget: "Alarm budget …",
     versions: "Earlier models",
     judging: "in use",
@@ -170,6 +172,7 @@ export const t = {
       accepted: "clips accepted",
       forgotten: "visits forgotten",
       rollback: "rolled back",
+      planned: "another alarm rule",
     } as Record<string, string>,
     columnsModels: {
       version: "Version",
@@ -275,6 +278,8 @@ export const t = {
       who: "Who",
       told: "Notification sent",
     },
+    rule: (raise: string, window: string, clear: string) =>
+      `${raise} of the last ${window} clips raise an alarm, ${clear} normal ones in a row end it`,
     yes: "yes",
     no: "no: shelved or out of service",
     around: "Clips before and after",

@@ -88,11 +88,14 @@ async fn plan(app: &App, machine: &str, budget: AlarmBudget) -> Result<Budget> {
             text: format!("Nothing can be promised while the machine is being learnt: {missing}."),
         });
     };
-    app.work(move || calculate(&model, budget)).await
+    // At the pace that the monitor plans for.
+    let of_rule = || model.model().settings().alarm.and_then(|alarm| alarm.hop_seconds);
+    let hop_seconds = app.machine(machine)?.every.or_else(of_rule);
+    app.work(move || calculate(&model, budget, hop_seconds)).await
 }
 
-fn calculate(machine: &Machine, budget: AlarmBudget) -> Result<Budget> {
-    let calibrate = Calibrate { budget: Some(budget), ..Calibrate::default() };
+fn calculate(machine: &Machine, budget: AlarmBudget, hop_seconds: Option<f64>) -> Result<Budget> {
+    let calibrate = Calibrate { budget: Some(budget), hop_seconds, ..Calibrate::default() };
     let (model, plan) = calibrate
         .apply(machine.model())
         .map_err(|error| Problem::internal("the budget cannot be calculated", &error))?;

@@ -1,6 +1,9 @@
 //! Where sound comes from, and sound that programs send.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::{
+    hash::{DefaultHasher, Hash as _, Hasher as _},
+    sync::Arc,
+};
 
 use auscult_monitor::{
     clock::utc,
@@ -15,6 +18,7 @@ use axum::{
     http::{HeaderMap, StatusCode},
 };
 use serde::Serialize;
+use tokio::sync::OwnedMutexGuard;
 use utoipa::ToSchema;
 use utoipa_axum::{router::OpenApiRouter, routes};
 
@@ -123,8 +127,8 @@ struct Taken {
 /// The largest number that every program can write exactly.
 const LARGEST_SEQUENCE: i64 = 1 << 53;
 
-/// Takes the next piece of a machine's sound. Send a piece again if there was no answer: repeats are recognised by their
-/// number. Pieces of one recording are joined; after a gap a new clip begins.
+/// Takes the next piece of a machine's sound. The answer comes when the clips that it completes are judged and on disk. Send a piece
+/// again if there was no answer: repeats are recognised by their number. Pieces of one recording are joined; after a gap a new clip begins.
 #[utoipa::path(post, path = "/sources/{machine}/audio", tag = "sources",
     params(("machine" = String, Path),
         ("X-Auscult-Sequence" = i64, Header, description = "counts up by one with each piece", minimum = 0)),
@@ -134,7 +138,7 @@ const LARGEST_SEQUENCE: i64 = 1 << 53;
     responses(
     (status = 202, body = Taken),
     (status = 404, body = Problem, content_type = "application/problem+json"),
-    (status = 409, description = "its sound comes from somewhere else", body = Problem, content_type = "application/problem+json"),
+    (status = 409, description = "its sound comes from somewhere else, or the number is more than 100 behind", body = Problem, content_type = "application/problem+json"),
     (status = 413, body = Problem, content_type = "application/problem+json"),
     (status = 415, body = Problem, content_type = "application/problem+json"),
     (status = 422, body = Problem, content_type = "application/problem+json"),
@@ -156,15 +160,42 @@ async fn push(
     let upload = Upload::receive(&app, &headers, body).await?;
     let channel = usize::from(spec.channel) - 1;
     let sound = app.work(move || decode(&upload, channel)).await?;
-    // Pieces of one machine are taken one after the other.
+    let turn = turn_of(&app, &name).await;
+    // A client that leaves now must not keep what is judged from being written down.
+    let taking = async move {
+        let taken = take(&app, name, sequence, sound).await;
+        drop(turn);
+        taken
+    };
+    let taken = tokio::spawn(taking).await;
+    let taken = taken.map_err(|error| Problem::internal("the service has failed", &error))??;
+    Ok((StatusCode::ACCEPTED, Json(taken)))
+}
+
+/// How far behind the expected one the number of a piece that is sent again may be. What is further behind comes from a sender
+/// that has begun to count anew, and must not be taken for a repeat without a word.
+const MOST_BEHIND: i64 = 100;
+
+/// Waits until the pieces before it are taken; whoever leaves meanwhile has sent nothing.
+async fn turn_of(app: &App, name: &str) -> OwnedMutexGuard<()> {
     let mut hasher = DefaultHasher::new();
     name.hash(&mut hasher);
     let place = hasher.finish() as usize % app.pushing.len();
-    let _turn = app.pushing[place].lock().await;
+    Arc::clone(&app.pushing[place]).lock_owned().await
+}
+
+/// Hands a piece to the monitor, and notes it when its clips are on disk.
+async fn take(app: &App, name: String, sequence: i64, sound: Sound) -> Result<Taken> {
     let gap = match app.store().look_at_push(&name, sequence)? {
+        Pushed::Repeated { next } if next - sequence > MOST_BEHIND => {
+            return Err(Problem::conflict(format!(
+                "piece {sequence} of {name} was taken long ago: {next} is expected; a sender that begins anew goes on with \
+                 push.next of /api/v1/sources/{name}"
+            )));
+        }
         Pushed::Repeated { next } => {
-            let taken = Taken { sequence, next, repeated: true, gap: None };
-            return Ok((StatusCode::ACCEPTED, Json(taken)));
+            tracing::info!(machine = name, sequence, next, "a piece of sound was sent again");
+            return Ok(Taken { sequence, next, repeated: true, gap: None });
         }
         Pushed::New { gap, .. } => gap,
     };
@@ -179,8 +210,7 @@ async fn push(
     };
     app.monitor().directory().push(&name, sound).await?;
     app.with_store(move |store| store.note_push(&name, sequence, gap)).await?;
-    let taken = Taken { sequence, next: sequence + 1, repeated: false, gap };
-    Ok((StatusCode::ACCEPTED, Json(taken)))
+    Ok(Taken { sequence, next: sequence + 1, repeated: false, gap })
 }
 
 /// Takes sound as that of a request is taken; gives how many samples of its first channel were read. For fuzzing: nothing

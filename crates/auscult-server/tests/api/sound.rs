@@ -36,6 +36,27 @@ async fn repeats_are_acknowledged_and_gaps_are_reported() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_acknowledged_clip_is_in_the_history_and_a_sender_that_counts_anew_is_told() {
+    let service = Service::start().await;
+    let local = service.client();
+    for sequence in 0..=101 {
+        assert_eq!(service.push(&local, "fan-2", sequence, &wav(1, 0, 1.0)).await.status, 202);
+        // At once, without waiting for anything.
+        let data = service.folder.path().join("data");
+        let history = rusqlite::Connection::open(data.join("history.db")).unwrap();
+        let clips: u32 =
+            history.query_row("SELECT count(*) FROM clips", [], |row| row.get(0)).unwrap();
+        assert_eq!(clips, sequence + 1);
+    }
+    let again = service.push(&local, "fan-2", 2, &wav(1, 0, 1.0)).await;
+    assert_eq!(again.json()["repeated"], true);
+    let anew = service.push(&local, "fan-2", 1, &wav(1, 0, 1.0)).await;
+    anew.is_problem(409);
+    assert!(anew.text().contains("102 is expected"), "{}", anew.text());
+    service.stop().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn pieces_become_clips_whatever_their_form() {
     let service = Service::start().await;
     let local = service.client();
@@ -67,7 +88,8 @@ async fn a_machine_is_learnt_scored_explained_and_taught() {
     let next = service.learn(&local).await;
     let machine = local.get("/api/v1/machines/pump-7").await.json();
     assert_eq!(machine["model"]["references"], 24);
-    assert!(machine["promise"]["text"].as_str().unwrap().len() > 10);
+    let promise = machine["promise"]["text"].as_str().unwrap();
+    assert!(promise.contains("1 alarm per month is aimed at"), "{promise}");
     assert_eq!(machine["promise"]["holds"], json!(null), "two visits promise nothing");
 
     // What the service says of a clip is what the library says of the same file.

@@ -77,7 +77,14 @@ function drawLine(plot: uPlot, { line, isGradual }: Props, ink: Record<string, s
   ctx.font = `600 ${12 * scale}px ${FONT()}`;
   ctx.textAlign = "left";
   ctx.textBaseline = "bottom";
-  ctx.fillText(t.machine.line(isGradual, score(line)), bbox.left + 6 * scale, y - 4 * scale);
+  const text = t.machine.line(isGradual, score(line));
+  // On a ground of its own: the scores cross it.
+  ctx.setLineDash([]);
+  ctx.lineJoin = "round";
+  ctx.lineWidth = 5 * scale;
+  ctx.strokeStyle = ink["card"]!;
+  ctx.strokeText(text, bbox.left + 6 * scale, y - 4 * scale);
+  ctx.fillText(text, bbox.left + 6 * scale, y - 4 * scale);
   ctx.restore();
 }
 
@@ -158,6 +165,7 @@ export function TrendChart(props: Props) {
       alert: colour("alert"),
       quiet: colour("quiet"),
       rule: colour("rule"),
+      card: colour("card"),
     };
     const axis: uPlot.Axis = {
       stroke: ink.quiet,

@@ -81,7 +81,7 @@ function Body({ event, reload }: { event: EventDetail; reload: () => void }) {
               ],
             event.p_value !== null && event.p_value !== undefined && [facts.p, probability(event.p_value)],
             event.model && [facts.model, `${event.model.version}`],
-            event.rule && [facts.rule, event.rule],
+            event.rule && [facts.rule, ruleWords(event.rule)],
             event.who && [facts.who, event.who],
             event.kind === "state" && [facts.told, event.is_announced ? t.event.yes : t.event.no],
           ]}
@@ -113,6 +113,12 @@ function Body({ event, reload }: { event: EventDetail; reload: () => void }) {
       )}
     </div>
   );
+}
+
+/** The usual form of a rule in words; others as they are. */
+function ruleWords(rule: string): string {
+  const usual = /^(\d+) of (\d+) raise, (\d+) clear, self-clearing/.exec(rule);
+  return usual ? t.event.rule(usual[1]!, usual[2]!, usual[3]!) : rule;
 }
 
 const headline = (event: EventDetail): string =>

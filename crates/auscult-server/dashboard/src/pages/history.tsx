@@ -2,6 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { type Event, type List, base, get } from "../api";
+import { iso } from "../format";
 import { Card, Failure, Options, useAction, useTitle } from "../parts/basics";
 import { EventList } from "../parts/event-list";
 import { Download } from "../parts/icons";
@@ -17,7 +18,10 @@ const FILES = [
 ] as const;
 
 /** What is typed as a local time, as the service wants it. */
-const instant = (local: string) => (local === "" ? "" : new Date(local).toISOString().replace(/\.\d+Z$/, "Z"));
+function instant(local: string): string {
+  const ms = Date.parse(local);
+  return Number.isNaN(ms) ? "" : iso(ms);
+}
 
 export function HistoryPage() {
   useTitle(t.history.title);
@@ -31,8 +35,10 @@ export function HistoryPage() {
   };
   const filter = new URLSearchParams();
   if (choice.machine !== "") filter.set("machine", choice.machine);
-  if (choice.from !== "") filter.set("from", instant(choice.from));
-  if (choice.to !== "") filter.set("to", instant(choice.to));
+  for (const end of ["from", "to"] as const) {
+    const time = instant(choice[end]);
+    if (time !== "") filter.set(end, time);
+  }
   const files = filter.toString();
   if (choice.kind !== "") filter.set("kind", choice.kind);
   const [run, busy] = useAction();

@@ -150,6 +150,11 @@ function Hero({ machine, changed }: { machine: MachineDetail; changed: () => voi
   );
 }
 
+function budgetWords({ rule, spec }: MachineDetail): string {
+  if (rule?.budget) return t.machine.budget(rule.budget, rule.promised);
+  return spec.alarms ?? t.machine.noBudget;
+}
+
 /** Nothing where nothing is promised. */
 const Holds = ({ holds }: { holds: boolean | null }) =>
   holds === null ? null : (
@@ -218,8 +223,8 @@ function ModelCard({ machine, changed }: { machine: MachineDetail; changed: () =
             model && [facts.version, `${model.version}`],
             model && [facts.references, model.references.toLocaleString("en")],
             model && [facts.threshold, score(model.threshold)],
-            [facts.rule, spec.rule ?? "–"],
-            [facts.budget, spec.alarms ?? t.machine.noBudget],
+            [facts.rule, sentence(machine.rule?.text ?? spec.rule ?? "–")],
+            [facts.budget, budgetWords(machine)],
           ]}
         />
         <Facts

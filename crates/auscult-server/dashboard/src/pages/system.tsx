@@ -89,7 +89,7 @@ export function SystemPage() {
                 <td>{exactly(row.time)}</td>
                 <td>{row.what}</td>
                 <td>{row.count.toLocaleString("en")}</td>
-                <td>{bytes(row.bytes)}</td>
+                <td>{row.bytes === 0 ? "–" : bytes(row.bytes)}</td>
                 <td>{row.reason}</td>
               </tr>
             ))}

@@ -1,5 +1,6 @@
 // Clips in a table; one of them can be chosen.
 
+import { useEffect, useRef } from "preact/hooks";
 import type { Clip } from "../api";
 import { exactly, score, when } from "../format";
 import { t } from "../texts";
@@ -20,12 +21,25 @@ export function ClipTable({
   choose: (step: number) => void;
 }) {
   const columns = t.event.clipColumns;
+  const chosen = useRef<HTMLTableRowElement>(null);
+  // The clip that is shown stands in the middle, without moving the page.
+  useEffect(() => {
+    const row = chosen.current;
+    const box = row?.closest(".scroll");
+    if (!row || !box) return;
+    const [inner, outer] = [row.getBoundingClientRect(), box.getBoundingClientRect()];
+    box.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
+  }, []);
   return (
     <>
       <p class="hint">{t.event.aroundHint}</p>
       <Table class="around" columns={[columns.time, columns.verdict, columns.score, columns.sound]}>
         {clips.map((clip) => (
-          <tr key={clip.step} class={clip.step === shown ? "chosen" : ""}>
+          <tr
+            key={clip.step}
+            ref={clip.step === shown ? chosen : undefined}
+            class={clip.step === shown ? "chosen" : ""}
+          >
             <td>
               <button
                 type="button"

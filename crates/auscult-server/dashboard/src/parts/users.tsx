@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { type List, type Role, type User, write } from "../api";
+import { sentence } from "../format";
 import { loadSession, say } from "../store";
 import { t } from "../texts";
 import { Card, Confirm, Dialog, Failure, Form, Options, Table, useAction, useLoaded } from "./basics";
@@ -68,6 +69,7 @@ export function Users() {
         </Table>
       )}
       <h3>{t.settings.addUser}</h3>
+      <p class="hint">{sentence(ROLES.map((role) => `${t.roles[role]}: ${t.settings.roleText[role]}`).join("; "))}</p>
       <Form class="fields" send={add}>
         <label>
           {t.settings.name}
@@ -76,10 +78,7 @@ export function Users() {
         <label>
           {t.settings.role}
           <select name="role" key={first}>
-            <Options
-              of={ROLES.map((role) => [role, `${t.roles[role]}: ${t.settings.roleText[role]}`])}
-              chosen={first}
-            />
+            <Options of={ROLES.map((role) => [role, t.roles[role]])} chosen={first} />
           </select>
         </label>
         <label>
