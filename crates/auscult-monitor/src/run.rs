@@ -156,7 +156,7 @@ impl Monitor {
         };
         monitor.start_sinks(&site)?;
         if let Err(error) = monitor.apply(site).await {
-            monitor.stop().await;
+            Box::pin(monitor.stop()).await;
             return Err(error);
         }
         Ok(monitor)
@@ -407,7 +407,7 @@ impl Monitor {
         self.sources.clear();
         let workers = std::mem::take(&mut self.workers);
         let end = end(workers, self.around.writer.clone(), self.history.take());
-        let mut end = std::pin::pin!(end);
+        let mut end = Box::pin(end);
         while tokio::time::timeout(PATIENCE, &mut end).await.is_err() {
             if self.around.writer.is_stuck() {
                 tracing::error!(

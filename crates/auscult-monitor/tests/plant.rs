@@ -71,8 +71,12 @@ fn two_machines_drift_within_two_minutes_and_that_is_no_alarm() {
 
 #[test]
 fn the_leak_is_an_alarm_and_a_machine_that_is_well_is_none() {
-    let leak = day_of(&events_of("pump-1", 11), |event| event.to.name() == "alarm");
+    let events = events_of("pump-1", 11);
+    let is_alarm = |event: &Event| event.to.name() == "alarm";
+    let leak = day_of(&events, is_alarm);
     assert!(leak.is_some_and(|day| (6.5..11.0).contains(&day)), "{leak:?}");
+    let bands = &events.iter().find(|event| is_alarm(event)).unwrap().details.bands;
+    assert!(bands[0].low_hertz > 2_000.0 && bands[0].decibels > 4.0, "a hiss: {bands:?}");
     let events = events_of("fan-1", 15);
     assert_eq!(day_of(&events, |event| event.to.name() == "alarm"), None);
     assert_eq!(day_of(&events, |event| event.kind == EventKind::Drift), None);

@@ -70,9 +70,15 @@ pub(crate) fn how_sure(status: &MachineStatus) -> String {
 
 /// What the drift flag means.
 pub(crate) fn drift_text(status: &MachineStatus) -> Option<String> {
-    status.drift.then(|| {
-        "What is normal has moved: most clips differ a little, in the same way. That is not an alarm.".to_owned()
-    })
+    let text = match status.state.as_str() {
+        "alarm" | "alert" => {
+            "Most clips differ, in the same way: a fault that grows does that, and so does another load, season or microphone."
+        }
+        _ => {
+            "What is normal has moved: most clips differ a little, in the same way. That is not an alarm."
+        }
+    };
+    status.drift.then(|| text.to_owned())
 }
 
 /// What is promised, and whether that holds now; `None` if nothing is.

@@ -197,7 +197,7 @@ async fn run(data: DataFolder, days: u32) -> anyhow::Result<Value> {
         jobs: None,
         front_ends: FrontEnds::default(),
     };
-    let monitor = Monitor::start(site()?, settings).await?;
+    let monitor = Box::pin(Monitor::start(site()?, settings)).await?;
     for hour in 0..24 * LEARNING_DAYS {
         play(&monitor, &clock, BEGIN + 3_600.0 * f64::from(hour), 1_200.0).await?;
     }

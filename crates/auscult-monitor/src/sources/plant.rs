@@ -180,7 +180,8 @@ fn render(member: &Member, index: usize, at: f64) -> Option<Vec<f32>> {
     let hour = (days.fract() * 24.0).rem_euclid(24.0);
     let fault = match member.fate {
         Fate::Fails(fault, from) if days > from => {
-            Some((fault, ((days - from) / 2.0).clamp(0.05, 1.0)))
+            // Clear from its first hour on, and full after two days.
+            Some((fault, (0.6 + 0.2 * (days - from)).min(1.0)))
         }
         _ => None,
     };

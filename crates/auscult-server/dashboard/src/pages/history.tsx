@@ -18,10 +18,10 @@ const FILES = [
 ] as const;
 
 /** What is typed as a local time, as the service wants it. */
-function instant(local: string): string {
-  const ms = Date.parse(local);
-  return Number.isNaN(ms) ? "" : iso(ms);
-}
+const instant = (local: string) => iso(Date.parse(local));
+
+/** A time of an address; nothing if it is none. */
+const known = (local: string | null) => (Number.isNaN(Date.parse(local ?? "")) ? "" : (local ?? ""));
 
 export function HistoryPage() {
   useTitle(t.history.title);
@@ -30,14 +30,13 @@ export function HistoryPage() {
   const choice = {
     machine: query.get("machine") ?? "",
     kind: query.get("kind") ?? "",
-    from: query.get("from") ?? "",
-    to: query.get("to") ?? "",
+    from: known(query.get("from")),
+    to: known(query.get("to")),
   };
   const filter = new URLSearchParams();
   if (choice.machine !== "") filter.set("machine", choice.machine);
   for (const end of ["from", "to"] as const) {
-    const time = instant(choice[end]);
-    if (time !== "") filter.set(end, time);
+    if (choice[end] !== "") filter.set(end, instant(choice[end]));
   }
   const files = filter.toString();
   if (choice.kind !== "") filter.set("kind", choice.kind);
