@@ -102,7 +102,10 @@ pub fn finetune(
             run.save()?;
         }
     }
-    run.save()?;
+    // A run that was finished before is left as it is: its state is three times as large as the encoder.
+    if run.step > continued_from || continued_from == 0 {
+        run.save()?;
+    }
     let encoder = run.save_encoder()?;
     let is_complete = run.step >= settings.steps;
     Ok(Finetuned { curve: run.curve, encoder, is_complete, continued_from })

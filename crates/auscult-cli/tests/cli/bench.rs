@@ -40,8 +40,8 @@ fn official_scores_are_those_of_an_independent_implementation() {
         ("--method beam --neighbours 0", "logmel_s15/beam_K0"),
         ("--method global --fuse mean", "logmel_s15/global_dmm_K1"),
         ("--front-end mfcc --method beam", "mfcc/beam_K1"),
-        ("--front-end lpc --method global --neighbours 0", "lpc/global_K0"),
-        ("--front-end lpc --convention inverse", "lpc_inv/beam_K1"),
+        ("--front-end lpc --convention spectrum --method global --neighbours 0", "lpc/global_K0"),
+        ("--front-end lpc", "lpc_inv/beam_K1"),
     ] {
         let line = format!(
             "bench eval --data {} --dataset dcase2023 --clip-seconds 2 --json {options}",

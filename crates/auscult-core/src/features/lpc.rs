@@ -163,14 +163,19 @@ mod tests {
     #[test]
     fn a_resonance_shows_where_it_is() {
         let length = ClipSettings { sample_rate: 16_000, seconds: 1.0 }.check().unwrap();
-        let lpc = Lpc::new(&LpcSettings::default(), length).unwrap();
         let samples: Vec<f32> =
             (0..16_000).map(|i| (f64::from(i) * 0.7).sin() as f32 * 0.3).collect();
-        let mut vectors = ClipVectors::for_front_end(&lpc);
-        lpc.extractor().extract_into(&samples, &mut vectors).unwrap();
-        let curve = vectors.view(View::Mean).unwrap();
-        let peak = (0..curve.len()).max_by(|&a, &b| curve[a].total_cmp(&curve[b])).unwrap();
-        let expected = 0.7 / std::f64::consts::PI * 8000.0;
-        assert!((peak as f64 - expected).abs() < 2.0, "{peak}, expected {expected}");
+        // The envelope is highest there, and its inverse lowest.
+        for (convention, sign) in [(LpcConvention::Spectrum, 1.0), (LpcConvention::Inverse, -1.0)] {
+            let settings = LpcSettings { convention, ..LpcSettings::default() };
+            let lpc = Lpc::new(&settings, length).unwrap();
+            let mut vectors = ClipVectors::for_front_end(&lpc);
+            lpc.extractor().extract_into(&samples, &mut vectors).unwrap();
+            let curve: Vec<f32> =
+                vectors.view(View::Mean).unwrap().iter().map(|value| sign * value).collect();
+            let peak = (0..curve.len()).max_by(|&a, &b| curve[a].total_cmp(&curve[b])).unwrap();
+            let expected = 0.7 / std::f64::consts::PI * 8000.0;
+            assert!((peak as f64 - expected).abs() < 2.0, "{convention:?}: {peak}, not {expected}");
+        }
     }
 }

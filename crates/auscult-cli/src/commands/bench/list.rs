@@ -1,6 +1,6 @@
 //! `auscult bench list`: which protocols there are, what they need, and what of that is missing here.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, path::Path};
 
 use auscult::{ClipLength, ClipSettings};
 use auscult_eval::{datasets::DatasetKind, protocol::Protocol, run::FrontEndName};
@@ -55,6 +55,16 @@ pub(super) fn run(arguments: &ListArguments, context: &Context) -> anyhow::Resul
         context.printer.text(&protocols::describe(&listed))?;
     }
     Ok(Outcome::Done)
+}
+
+/// One of the paper's tables is no protocol.
+pub(super) fn refuse_cost(protocol: &Path) -> anyhow::Result<()> {
+    let is_cost = protocol == Path::new("table-6") && !protocol.exists();
+    anyhow::ensure!(
+        !is_cost,
+        "table-6 is what a clip costs on this machine, and needs no data: auscult bench cost"
+    );
+    Ok(())
 }
 
 /// A front end, and why it is not here; each is made once.

@@ -1,7 +1,5 @@
 //! `auscult bench run`: a protocol on data sets.
 
-use std::path::Path;
-
 use auscult_eval::{
     given::GivenFrontEnd,
     protocol::Protocol,
@@ -11,7 +9,7 @@ use auscult_eval::{
     },
 };
 
-use super::{fine_tuned::Trained, opening};
+use super::{fine_tuned::Trained, list, opening};
 use crate::{
     Outcome,
     args::RunArguments,
@@ -22,7 +20,7 @@ use crate::{
 
 pub(super) fn run(arguments: &RunArguments, context: &Context) -> anyhow::Result<Outcome> {
     let context = &context.keeping(&arguments.data.keeping)?.of_table();
-    refuse_cost(&arguments.protocol)?;
+    list::refuse_cost(&arguments.protocol)?;
     let mut protocol = Protocol::find(&arguments.protocol)?;
     if let Some(seconds) = arguments.clip_seconds.filter(|&it| it != protocol.clip_seconds) {
         protocol.clip_seconds = seconds;
@@ -117,16 +115,6 @@ pub(super) fn run(arguments: &RunArguments, context: &Context) -> anyhow::Result
         && facts.not_run.is_empty()
         && facts.missing.is_empty();
     Ok(if complete { Outcome::Done } else { Outcome::Incomplete })
-}
-
-/// One of the paper's tables is no protocol.
-fn refuse_cost(protocol: &Path) -> anyhow::Result<()> {
-    let is_cost = protocol == Path::new("table-6") && !protocol.exists();
-    anyhow::ensure!(
-        !is_cost,
-        "table-6 is what a clip costs on this machine, and needs no data: auscult bench cost"
-    );
-    Ok(())
 }
 
 fn stopped(arguments: &RunArguments, context: &Context) -> anyhow::Error {
