@@ -102,7 +102,7 @@ impl Table {
             _ => (field.name().to_owned(), Values::Text(Vec::new())),
         };
         let mut columns: Vec<(String, Values)> = fields.iter().map(column).collect();
-        for row in reader.into_iter() {
+        for row in reader {
             let row = row.map_err(|error| failed(error.to_string()))?;
             for ((name, values), (_, field)) in columns.iter_mut().zip(row.get_column_iter()) {
                 match (values, field) {
@@ -110,7 +110,7 @@ impl Table {
                     (Values::Text(texts), Field::Str(text)) => texts.push(Some(text.clone())),
                     (Values::Numbers(numbers), Field::Null) => numbers.push(None),
                     (Values::Numbers(numbers), Field::Double(number)) => {
-                        numbers.push(Some(*number))
+                        numbers.push(Some(*number));
                     }
                     _ => return Err(failed(format!("column {name} is not text or numbers"))),
                 }

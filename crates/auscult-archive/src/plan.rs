@@ -245,7 +245,8 @@ mod tests {
 
     #[test]
     fn shards_are_the_rows_in_their_order() {
-        let rows: String = (0..10).map(|row| format!("a.wav,{row},1,fan\n")).collect();
+        let rows: Vec<String> = (0..10).map(|row| format!("a.wav,{row},1,fan\n")).collect();
+        let rows = rows.concat();
         let (_folder, path) = manifest(&format!("path,start_seconds,seconds,machine\n{rows}"));
         let plan = Plan::read(&path, 4).unwrap();
         assert_eq!((plan.clips(), plan.shard_count(), plan.has_machines()), (10, 3, true));

@@ -78,7 +78,9 @@ impl ShardScorer<'_> {
             let ends: Vec<_> = workers.into_iter().map(ScopedJoinHandle::join).collect();
             read_ahead.stop();
             // A panic is not an end: it goes on here.
-            ends.into_iter().for_each(|end| end.unwrap_or_else(|panic| resume_unwind(panic)));
+            for end in ends {
+                end.unwrap_or_else(|panic| resume_unwind(panic));
+            }
         });
         if self.control.is_cancelled() {
             return Err(Error::Cancelled);

@@ -43,8 +43,7 @@ impl Scheme {
     fn of(uri: &str) -> Self {
         match uri.split_once("://") {
             // A path may contain anything.
-            None => Self::File,
-            Some(("file", _)) => Self::File,
+            None | Some(("file", _)) => Self::File,
             Some(("http", _)) => Self::Http,
             Some(("https", _)) => Self::Https,
             Some(("s3" | "s3a" | "gs" | "az", _)) => Self::Store,

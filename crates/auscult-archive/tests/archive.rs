@@ -176,8 +176,9 @@ fn rows_are_those_of_the_program_for_recordings_and_their_parts() {
 #[test]
 fn threads_and_shards_do_not_change_a_row() {
     let hall = Hall::new();
-    let rows: String =
+    let rows: Vec<String> =
         (0..40).map(|row| format!("long.wav,{},1\n", 0.25 * f64::from(row))).collect();
+    let rows = rows.concat();
     let manifest = hall.manifest(&format!("path,start_seconds,seconds\n{rows}"));
     let all = |jobs: usize, shard_clips: usize| {
         let run = Run { jobs, ..Run::new(&hall) };
@@ -252,7 +253,8 @@ fn what_is_wrong_with_a_clip_is_in_its_row_and_the_others_follow() {
 #[test]
 fn a_run_goes_on_where_it_was_and_does_nothing_twice() {
     let hall = Hall::new();
-    let rows: String = (0..12).map(|second| format!("long.wav,{second},1\n")).collect();
+    let rows: Vec<String> = (0..12).map(|second| format!("long.wav,{second},1\n")).collect();
+    let rows = rows.concat();
     let manifest = hall.manifest(&format!("path,start_seconds,seconds\n{rows}"));
     let plan = Plan::read(&manifest, 5).unwrap();
     let run = Run::new(&hall);
@@ -371,9 +373,10 @@ fn recordings_at_web_addresses_are_those_on_disk_and_fetched_once() {
 #[test]
 fn machines_of_a_manifest_get_models_and_judge_their_own_clips() {
     let hall = Hall::new();
-    let rows: String = (0..30)
+    let rows: Vec<String> = (0..30)
         .map(|seed| format!("normal/{seed:02}.wav,{}\n", ["fan", "pump"][seed % 2]))
         .collect();
+    let rows = rows.concat();
     let manifest = hall.manifest(&format!("path,machine\n{rows}100.wav,../up\n"));
     let learn = Learn { preset: Preset::Paper, ..Learn::default() };
     let fit = |replace: bool| {

@@ -452,9 +452,9 @@ mod tests {
     fn clips_of_part(reader: ClipReader, start: f64) -> (Vec<AudioClip>, ClipReader) {
         let mut reader = reader;
         let mut clips = ok(reader.by_ref().collect());
-        clips.iter_mut().for_each(|clip| {
+        for clip in &mut clips {
             clip.start_seconds = ((clip.start_seconds - start) * 1e6).round() / 1e6;
-        });
+        }
         (clips, reader)
     }
 

@@ -10,48 +10,39 @@ use crate::printer::count;
 /// What a run came to.
 pub(crate) fn summary(summary: &ArchiveSummary, out: &Path) -> String {
     let ArchiveSummary { shards, skipped, rows, errors, anomalous, seconds, .. } = summary;
-    let written = shards - skipped;
-    let mut text = format!(
-        "{}: {} written, {skipped} of {shards} there already\n",
-        out.display(),
-        count(written, "shard")
-    );
-    if *rows > 0 {
-        let rate = *rows as f64 / seconds.max(1e-9);
-        text += &format!(
-            "{rows} rows in {}, {rate:.0} a second: {anomalous} anomalous, {errors} with an error\n",
-            duration(*seconds)
-        );
+    let written = count(shards - skipped, "shard");
+    let shards =
+        format!("{}: {written} written, {skipped} of {shards} there already\n", out.display());
+    if *rows == 0 {
+        return shards;
     }
-    text
+    let (rate, took) = (*rows as f64 / seconds.max(1e-9), duration(*seconds));
+    format!(
+        "{shards}{rows} rows in {took}, {rate:.0} a second: {anomalous} anomalous, {errors} with an error\n"
+    )
 }
 
 /// What a run will cost.
 pub(crate) fn estimate(estimate: &Estimate, left: Option<usize>, price: Option<f64>) -> String {
     let Estimate { clips, shards, tried, errors, seconds_per_clip, .. } = estimate;
-    let hours = estimate.processor_hours;
-    let mut text = format!("{clips} clips in {}", count(*shards, "shard"));
-    if let Some(left) = left {
-        text += &format!(", {left} of them to do");
-    }
-    text += &format!(
-        "\n{:.2} ms of processor time each, measured on {}",
-        1e3 * seconds_per_clip,
-        count(*tried, "clip")
-    );
-    if *errors > 0 {
-        text += &format!(" ({errors} could not be read)");
-    }
-    text += &format!(
-        "\nall of them: {hours:.2} processor hours, about {} with {}\n",
-        duration(estimate.seconds),
-        count(estimate.jobs, "thread")
-    );
-    if let Some(price) = price {
+    let (shards, tried) = (count(*shards, "shard"), count(*tried, "clip"));
+    let left = left.map(|left| format!(", {left} of them to do")).unwrap_or_default();
+    let unread = match errors {
+        0 => String::new(),
+        errors => format!(" ({errors} could not be read)"),
+    };
+    let (hours, milliseconds) = (estimate.processor_hours, 1e3 * seconds_per_clip);
+    let (took, threads) = (duration(estimate.seconds), count(estimate.jobs, "thread"));
+    let cost = price.map(|price| {
         let million = 1e6 * seconds_per_clip / 3_600.0 * price;
-        text += &format!("cost: {:.2}, {million:.2} a million clips\n", price * hours);
-    }
-    text
+        format!("cost: {:.2}, {million:.2} a million clips\n", price * hours)
+    });
+    format!(
+        "{clips} clips in {shards}{left}\n\
+         {milliseconds:.2} ms of processor time each, measured on {tried}{unread}\n\
+         all of them: {hours:.2} processor hours, about {took} with {threads}\n{}",
+        cost.unwrap_or_default()
+    )
 }
 
 /// Models of many machines.

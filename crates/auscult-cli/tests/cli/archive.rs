@@ -91,7 +91,7 @@ fn kill_9_loses_no_shard_and_scores_nothing_twice() {
         let shards = files(&sandbox, "out");
         let shards = shards.iter().filter(|(name, _)| name.starts_with("shard="));
         shards.for_each(|(name, bytes)| {
-            assert!(bytes == &whole[name], "{name} is torn or different")
+            assert!(bytes == &whole[name], "{name} is torn or different");
         });
         if status.success() {
             break;
@@ -164,12 +164,13 @@ fn a_plan_measures_before_it_promises() {
 #[test]
 fn a_manifest_of_many_machines_becomes_many_models() {
     let sandbox = Sandbox::with_recordings();
-    let rows: String = (1..4)
+    let rows: Vec<String> = (1..4)
         .flat_map(|visit| {
             (0..8)
                 .map(move |take| format!("normal/visit_{visit}/{take}.wav,{visit},m{}\n", take % 3))
         })
         .collect();
+    let rows = rows.concat();
     sandbox.write("machines.csv", format!("path,visit,machine\n{rows}"));
     let line = "archive fit machines.csv --out models --preset paper";
     let ran = sandbox.run(line).exits(0);
@@ -179,8 +180,8 @@ fn a_manifest_of_many_machines_becomes_many_models() {
         again["machines"].as_array().unwrap().iter().all(|machine| machine["is_skipped"] == true)
     );
     // The same model as the machine's own rows give.
-    let own: String =
-        rows.lines().filter(|row| row.ends_with(",m1")).map(|row| format!("{row}\n")).collect();
+    let own: Vec<&str> = rows.lines().filter(|row| row.ends_with(",m1")).collect();
+    let own = own.join("\n");
     sandbox.write("own.csv", format!("path,visit,machine\n{own}"));
     sandbox.run("fit own.csv -o own.auscult --preset paper").exits(0);
     assert!(sandbox.read("own.auscult") == sandbox.read("models/m1.auscult"));
