@@ -80,10 +80,11 @@ def run(program, folder, name):
         command += ["--machine", "fan"]
     seconds, peak, processor = peak_memory_and_seconds(command)
     results = json.loads((out / "results.json").read_text())
+    missing = sum(len(front_end["systems"]) for front_end in results["facts"]["missing"])
     return {
         "protocol": name, "seconds": seconds, "processor_seconds": processor, "peak_mb": peak,
         "scored": sum(row["score"] is not None for row in results["rows"]),
-        "without_score": sum(row["score"] is None for row in results["rows"]),
+        "without_score": missing + sum(row["score"] is None for row in results["rows"]),
         "diagnostics": len(results.get("diagnostics", [])),
         "load": Path("/proc/loadavg").read_text().split()[0],
     }
