@@ -42,6 +42,8 @@ mod table;
 
 mod memory;
 
+mod part;
+
 // 5. All formats give blocks of interleaved samples.
 mod decode;
 
@@ -79,10 +81,11 @@ pub use label_folders::{LabelFolder, label_of_folder};
 pub use live::LiveClips;
 pub use memory::MemorySound;
 pub use notes::Note;
+pub use part::Part;
 pub use recorded::RecordedAt;
 pub use settings::{
     CheckedReadSettings, ClipRange, MAX_HOP_SECONDS, MAX_SAMPLE_RATE, MIN_SAMPLE_RATE, ReadSettings,
 };
-pub use source::{Expanded, Location, Part, Source, expand, expand_with};
+pub use source::{Expanded, Location, Source, expand, expand_with};
 pub use table::SampleColumn;
 pub use walk::{Walked, walk};

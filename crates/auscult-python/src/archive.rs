@@ -139,9 +139,8 @@ impl ArchiveScorer {
     ) -> PyResult<String> {
         let (index, clips) = shard;
         let shard = Shard { index, clips: from_json(&clips).or_raise(py)? };
-        let write = |scorer: ShardScorer<'_>| {
-            ScoreArchive { scorer, out: &out, replace }.shard(&shard)
-        };
+        let write =
+            |scorer: ShardScorer<'_>| ScoreArchive { scorer, out: &out, replace }.shard(&shard);
         serde_json::to_string(&self.watched(py, sink, write)?).or_raise(py)
     }
 
@@ -168,9 +167,8 @@ impl ArchiveScorer {
         replace: bool,
         sink: &Bound<'_, PyAny>,
     ) -> PyResult<String> {
-        let run = |scorer: ShardScorer<'_>| {
-            ScoreArchive { scorer, out: &out, replace }.run(&plan.0)
-        };
+        let run =
+            |scorer: ShardScorer<'_>| ScoreArchive { scorer, out: &out, replace }.run(&plan.0);
         serde_json::to_string(&self.watched(py, sink, run)?).or_raise(py)
     }
 }

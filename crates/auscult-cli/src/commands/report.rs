@@ -37,10 +37,9 @@ pub(crate) fn run(arguments: &ReportArguments, context: &Context) -> anyhow::Res
     };
     page.write(arguments, json_file, &counts(&runs), context)?;
     for (run, title) in runs.iter().zip(&titles) {
-        for line in promise::run_lines(&run.scoring.machine, &run.summary) {
-            let name = if runs.len() > 1 { format!("{title}: ") } else { String::new() };
-            context.printer.note(format!("{name}{line}"));
-        }
+        let name = if runs.len() > 1 { format!("{title}: ") } else { String::new() };
+        let lines = promise::run_lines(&run.scoring.machine, &run.summary);
+        lines.iter().for_each(|line| context.printer.note(format!("{name}{line}")));
     }
     let is_complete = runs.iter().all(|run| run.summary.is_complete);
     Ok(if is_complete { Outcome::Done } else { Outcome::Incomplete })
@@ -68,10 +67,8 @@ impl Run {
         drop(listening);
         print_rest(&summary, context);
         let model = arguments.model.display();
-        anyhow::ensure!(
-            !records.is_empty(),
-            "nothing was scored for {model}, so no report was written"
-        );
+        let has_records = !records.is_empty();
+        anyhow::ensure!(has_records, "nothing was scored for {model}, so no report was written");
         Ok(Self { scoring, records, summary })
     }
 

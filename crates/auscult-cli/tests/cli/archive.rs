@@ -139,7 +139,10 @@ fn errors_are_rows_and_the_exit_code_says_so() {
         .run("archive score model.auscult list.csv --out scores --shard-clips 0")
         .exits(2)
         .says("must be 1 to 1000000, got 0");
-    sandbox.run("archive score minute.wav list.csv --out scores").exits(2).says("not a model");
+    sandbox
+        .run("archive score minute.wav list.csv --out scores")
+        .exits(2)
+        .says("not an auscult model");
 }
 
 #[test]
