@@ -38,8 +38,9 @@ pub(crate) fn run(arguments: &ReportArguments, context: &Context) -> anyhow::Res
     page.write(arguments, json_file, &counts(&runs), context)?;
     for (run, title) in runs.iter().zip(&titles) {
         let name = if runs.len() > 1 { format!("{title}: ") } else { String::new() };
-        let lines = promise::run_lines(&run.scoring.machine, &run.summary);
-        lines.iter().for_each(|line| context.printer.note(format!("{name}{line}")));
+        for line in promise::run_lines(&run.scoring.machine, &run.summary) {
+            context.printer.note(format!("{name}{line}"));
+        }
     }
     let is_complete = runs.iter().all(|run| run.summary.is_complete);
     Ok(if is_complete { Outcome::Done } else { Outcome::Incomplete })
