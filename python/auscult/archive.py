@@ -81,7 +81,15 @@ class Summary:
 
 
 class Plan:
-    """What a manifest asks for, checked as a whole. Made by :func:`plan`; iterates over its shards."""
+    """What a manifest asks for, checked as a whole. Made by :func:`plan`; iterates over its shards.
+
+    >>> import tempfile, pathlib, auscult
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = pathlib.Path(folder, "clips.csv").write_text("path\\na.wav\\nb.wav\\n")
+    ...     plan = auscult.archive.plan(f"{folder}/clips.csv", shard_clips=1)
+    >>> plan.clips, len(plan), plan.base.is_absolute()
+    (2, 2, True)
+    """
 
     def __init__(self, native: _native.ArchivePlan) -> None:
         self._native = native
@@ -127,6 +135,11 @@ def plan(manifest: str | PathLike[str], *, shard_clips: int = 512) -> Plan:
 class Rows:
     """Rows of a result, a list a column: ``clip_id``, ``uri``, ``start_seconds``, ``seconds``, ``score``, ``p_value``,
     ``verdict``, ``differs_most``, ``error``, ``model_hash`` and ``settings_hash``. Made by :meth:`Scorer.score`.
+
+    >>> from auscult.archive import Rows
+    >>> rows = Rows({"uri": ["a.wav", "b.wav"], "score": [1.5, None]})
+    >>> len(rows), rows["score"], rows.to_arrow().num_columns, rows.to_pandas().shape
+    (2, [1.5, None], 2, (2, 2))
     """
 
     def __init__(self, columns: dict[str, list[Any]]) -> None:
@@ -181,8 +194,15 @@ class Scorer:
     ...     machine.save(f"{folder}/fan.auscult")
     ...     scorer = auscult.archive.Scorer(f"{folder}/fan.auscult", base=sounds / "fan" / "check")
     ...     rows = scorer.score([{"uri": "normal_0000.wav"}, {"uri": "gone.wav"}])
+    ...     manifest = sounds / "fan" / "check" / "clips.csv"
+    ...     _ = manifest.write_text("path\\nnormal_0000.wav\\nnormal_0001.wav\\n")
+    ...     plan = auscult.archive.plan(manifest, shard_clips=1)
+    ...     scorer.prepare(plan, f"{folder}/scores")
+    ...     summaries = [scorer.write(shard, f"{folder}/scores") for shard in plan]
     >>> rows["verdict"][1], "no such file" in rows["error"][1]
     ('not-scored', True)
+    >>> [summary.rows for summary in summaries]
+    [1, 1]
     """
 
     def __init__(
@@ -261,7 +281,22 @@ def score(
     replace: bool = False,
     progress: ProgressOption = None,
 ) -> Summary:
-    """Scores a manifest on this machine, as ``auscult archive score`` does; may be killed and called again."""
+    """Scores a manifest on this machine, as ``auscult archive score`` does; may be killed and called again.
+
+    >>> import tempfile, pathlib, auscult
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     sounds = auscult.datasets.synthesize(
+    ...         f"{folder}/sounds", layout="visits", machines=["fan"], train=(20, 0), test=(2, 0), seconds=1.0
+    ...     )
+    ...     machine = auscult.Machine.learn(sounds / "fan" / "normal", preset="paper", clip_seconds=1.0)
+    ...     machine.save(f"{folder}/fan.auscult")
+    ...     manifest = sounds / "fan" / "check" / "clips.csv"
+    ...     _ = manifest.write_text("path\\nnormal_0000.wav\\nnormal_0001.wav\\n")
+    ...     first = auscult.archive.score(manifest, f"{folder}/fan.auscult", f"{folder}/scores")
+    ...     again = auscult.archive.score(manifest, f"{folder}/fan.auscult", f"{folder}/scores")
+    >>> first.rows, first.errors, again.rows, again.skipped
+    (2, 0, 0, 1)
+    """
     planned = plan(manifest, shard_clips=shard_clips)
     scorer = Scorer(model, base=planned.base, channel=channel, hop_seconds=hop_seconds, insecure=insecure)
     target = path_of(out, "out")

@@ -60,10 +60,10 @@ def every_public_name_has_a_doctest():
     import inspect
 
     import auscult
-    from auscult import bench, datasets, features, method, metrics, plot, sklearn
+    from auscult import archive, bench, datasets, features, method, metrics, plot, sklearn
 
     missing = []
-    for module in (auscult, bench, datasets, features, method, metrics, plot, sklearn):
+    for module in (auscult, archive, bench, datasets, features, method, metrics, plot, sklearn):
         for name in getattr(module, "__all__", []):
             thing = getattr(module, name)
             if inspect.ismodule(thing) or (inspect.isclass(thing) and issubclass(thing, (Exception, Warning))):
@@ -72,7 +72,7 @@ def every_public_name_has_a_doctest():
                 missing.append(f"{module.__name__}.{name}")
     for thing in (
         auscult.Machine, auscult.Scores, auscult.Explanation, auscult.Live, auscult.TunedSettings, bench.Results,
-        sklearn.BandDetector, sklearn.BeamDetector,
+        archive.Plan, archive.Rows, archive.Scorer, sklearn.BandDetector, sklearn.BeamDetector,
     ):
         examples = [line for line in inspect.getdoc(thing).splitlines() if line.startswith((">>>", "..."))]
         for name, method_ in vars(thing).items():

@@ -148,7 +148,7 @@ fn decisions_are_counted_and_judged_where_labels_are_known() {
     };
     let [hidden] = &submit(&of_year, Threshold::Gamma).decisions[..] else { panic!("one section") };
     assert_eq!((hidden.clips, hidden.anomalous, hidden.figures), (4, 2, None));
-    assert!(!hidden.is_constant());
+    assert!(!hidden.is_one_sided());
     // Scores are 0.5, 1.5, 1e-7, 2.5; above 2 is the last one only.
     let labels = [Label::Normal, Label::Anomaly, Label::Normal, Label::Anomaly];
     for (clip, label) in of_year.clips.iter_mut().zip(labels) {
@@ -158,7 +158,7 @@ fn decisions_are_counted_and_judged_where_labels_are_known() {
     let figures = found.figures.unwrap();
     assert_eq!((found.anomalous, figures.precision, figures.recall), (1, 1.0, 0.5));
     of_year.systems[0].threshold_gamma = Some(0.0);
-    assert!(submit(&of_year, Threshold::Gamma).decisions[0].is_constant());
+    assert!(submit(&of_year, Threshold::Gamma).decisions[0].is_one_sided());
     let first_year = section("dcase2020", "ToyCar", "01", names);
     assert_eq!(submit(&first_year, Threshold::Gamma).decisions, []);
 }

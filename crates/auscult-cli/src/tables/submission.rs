@@ -28,14 +28,14 @@ pub(crate) fn describe(submission: &Submission) -> String {
     table.render()
 }
 
-/// Says so where decisions tell no clip from another.
+/// Says so where decisions hardly tell one clip from another.
 pub(crate) fn warning(submission: &Submission, other_threshold: &str) -> Option<String> {
-    let constant = submission.decisions.iter().filter(|section| section.is_constant());
-    let names: Vec<&str> = constant.map(|section| section.section.as_str()).collect();
+    let one_sided = submission.decisions.iter().filter(|section| section.is_one_sided());
+    let names: Vec<&str> = one_sided.map(|section| section.section.as_str()).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "in {} all test clips are called the same ({}): the threshold comes from left-out training clips, and \
-             the test clips are all on one side of it. Scores and ranks are not touched by this; try --threshold \
+            "in {} all or nearly all test clips are called the same ({}): the threshold comes from left-out training clips, and \
+             the test clips are on one side of it. Scores and ranks are not touched by this; try --threshold \
              {other_threshold}",
             count(names.len(), "section"),
             names.join(", ")
