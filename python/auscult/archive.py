@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from . import _arrays, _native
 from ._control import ProgressOption, Sink
@@ -32,7 +32,8 @@ _KEYS = ("uri", "start_seconds", "seconds", "machine", "domain")
 _NUMBERS = ("start_seconds", "seconds", "score", "p_value")
 
 
-class Shard(NamedTuple):
+@dataclass(frozen=True)
+class Shard:
     """Some clips that are scored together.
 
     >>> from auscult.archive import Shard

@@ -56,7 +56,7 @@ def score(
     ray = needed("ray", "ray")
     planned = plan(manifest, shard_clips=shard_clips)
     target, model_path = path.abspath(path_of(out, "out")), path.abspath(path_of(model, "model"))
-    options = {"base": str(planned.base), "channel": channel, "hop_seconds": hop_seconds, "insecure": insecure}
+    options: dict[str, Any] = {"base": str(planned.base), "channel": channel, "hop_seconds": hop_seconds, "insecure": insecure}
     Scorer(model_path, **options).prepare(planned, target, replace=replace)
     if not ray.is_initialized():
         ray.init()
@@ -64,7 +64,8 @@ def score(
     frozen = tuple(sorted({**options, "threads": 1}.items()))
     task = ray.remote(_work).options(**{"num_cpus": 1, "max_retries": -1, **(task_options or {})})
     most = in_flight or max(8, 4 * int(ray.cluster_resources().get("CPU", 1)))
-    sink, whole, waiting = Sink(progress), Summary(), []
+    sink, whole = Sink(progress), Summary()
+    waiting: list[Any] = []
     sink("started", "shards", len(planned))
 
     def collect(least: int) -> None:

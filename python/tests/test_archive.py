@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
 import pickle
 from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +55,7 @@ def shards_of_many_processes_are_those_of_one(model: Path, manifest: Path, tmp_p
     assert whole.shards == len(plan) and plan.clips == whole.rows
     scorer = Scorer(model, base=plan.base, threads=1)
     scorer.prepare(plan, tmp_path / "many")
-    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
         parts = list(pool.map(scorer.write, plan, [tmp_path / "many"] * len(plan)))
     together = sum(parts, Summary())
     assert (together.rows, together.errors) == (whole.rows, whole.errors)
