@@ -2,7 +2,7 @@
 //!
 //! # Modules, in the order the sound travels
 //!
-//! 1. [`reference`]: where a clip is, and what it is called.
+//! 1. [`mod@reference`]: where a clip is, and what it is called.
 //! 2. [`plan`]: a manifest becomes shards, in bounded memory, before any work begins.
 //! 3. [`models`]: one model for all clips, or one for each machine.
 //! 4. [`sound`]: clips from disks, web addresses and object stores.
