@@ -7,4 +7,4 @@ cd "$(dirname "$0")/.."
 environment="${CARGO_TARGET_DIR:-$PWD/target}/python-tests"
 [ -x "$environment/bin/python" ] || { echo "tools/ray.sh: run tools/python.sh first" >&2; exit 2; }
 "$environment/bin/pip" install --quiet --disable-pip-version-check "ray>=2.40,<3"
-exec "$environment/bin/python" -W ignore tools/ray.py "$@"
+exec "$environment/bin/python" -W ignore tools/ray_cluster.py "$@"
