@@ -16,7 +16,7 @@ const SHARD_CLIPS: std::ops::RangeInclusive<usize> = 1..=1_000_000;
 /// Rows whose mistakes a message quotes.
 const MOST_QUOTED: usize = 5;
 
-/// What a manifest asks for, checked as a whole. Holds a few bytes a clip, not the clips.
+/// What a manifest asks for, checked as a whole. Holds a fingerprint of each shard, not the clips.
 #[derive(Debug)]
 pub struct Plan {
     manifest: PathBuf,

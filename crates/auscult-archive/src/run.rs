@@ -95,8 +95,11 @@ impl ScoreArchive<'_> {
     pub fn prepare(&self, plan: &Plan) -> Result<()> {
         self.scorer.models.check(plan)?;
         fs::create_dir_all(self.out).map_err(|source| self.failed(source))?;
-        self.check_beyond(plan)?;
-        for shard in plan.shards()?.filter(|_| !self.replace) {
+        let has_results = self.check_beyond(plan)?;
+        if self.replace || !has_results {
+            return Ok(());
+        }
+        for shard in plan.shards()? {
             let shard = shard?;
             if let Found::Other(what) = self.find(&shard) {
                 let (path, what) = (shard_path(self.out, shard.index), what.to_owned());
@@ -193,29 +196,26 @@ impl ScoreArchive<'_> {
         }
     }
 
-    /// Refuses shards beyond the last, which are of another manifest, unless they may be replaced.
-    fn check_beyond(&self, plan: &Plan) -> Result<()> {
-        let mut beyond = Vec::new();
+    /// Refuses shards beyond the last, which are of another manifest, unless they may be replaced; says whether there
+    /// are others.
+    fn check_beyond(&self, plan: &Plan) -> Result<bool> {
+        let (mut beyond, mut has_results) = (Vec::new(), false);
         for entry in fs::read_dir(self.out).map_err(|source| self.failed(source))? {
             let path = entry.map_err(|source| self.failed(source))?.path();
-            if index_of(&path).is_some_and(|index| index >= plan.shard_count()) {
-                beyond.push(path);
+            match index_of(&path) {
+                Some(index) if index >= plan.shard_count() => beyond.push(path),
+                Some(_) => has_results = true,
+                None => {}
             }
         }
         if self.replace {
-            return beyond
-                .iter()
-                .try_for_each(fs::remove_file)
-                .map_err(|source| self.failed(source));
+            beyond.iter().try_for_each(fs::remove_file).map_err(|source| self.failed(source))?;
+            return Ok(has_results);
         }
-        match beyond.into_iter().min() {
-            None => Ok(()),
-            Some(path) => {
-                let count = plan.shard_count();
-                let what = format!("the manifest has {count} shards, so this is of another one");
-                Err(Error::OtherResults { path, what })
-            }
-        }
+        let Some(path) = beyond.into_iter().min() else { return Ok(has_results) };
+        let count = plan.shard_count();
+        let what = format!("the manifest has {count} shards, so this is of another one");
+        Err(Error::OtherResults { path, what })
     }
 
     fn write(&self, shard: &Shard, rows: &[ArchiveRow], path: &Path) -> Result<()> {

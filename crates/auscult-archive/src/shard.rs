@@ -96,10 +96,10 @@ struct Worker<'a> {
     shard: &'a ShardScorer<'a>,
     read_ahead: &'a ReadAhead<'a>,
     settings_hash: String,
-    /// The machine at hand, and how sound is read for it.
+    /// The machine of the last clip, and how sound is read for it.
     machine: Option<(Arc<Machine>, Reading)>,
     scorer: Option<Scorer<'static>>,
-    /// The recording at hand, at the end of the part that was read last.
+    /// The recording of the last clip, at the end of the part that was read.
     open: Option<(String, JudgedClips)>,
 }
 
@@ -173,7 +173,8 @@ impl<'a> Worker<'a> {
         }
         if let (Some((uri, before)), Some(part)) = (self.open.take(), part)
             && uri == clip.uri
-            && let Some(clips) = before.go_on(part, reading).map_err(|error| error.to_string())?
+            && let Some(clips) =
+                before.next_part(part, reading).map_err(|error| error.to_string())?
         {
             return Ok(clips);
         }

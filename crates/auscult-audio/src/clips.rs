@@ -63,7 +63,7 @@ pub struct ClipReader {
     stage: Stage,
     window: Window,
     /// Whether another part of the same input may be read from here on.
-    can_go_on: bool,
+    can_resume: bool,
     frames_read: u64,
     seconds_dropped: f64,
     /// The last block, which ends at `frames_read`.
@@ -123,11 +123,11 @@ impl ClipReader {
     /// # Errors
     ///
     /// Those of [`ClipReader::open`].
-    pub fn go_on(self, part: Part, settings: &CheckedReadSettings) -> Result<Option<Self>> {
+    pub fn next_part(self, part: Part, settings: &CheckedReadSettings) -> Result<Option<Self>> {
         let window = Window::of(part, self.decoder.format().sample_rate);
         let block = self.interleaved.len() / self.decoder.format().channels;
         let is_ahead = window.start >= self.frames_read - block as u64;
-        if !self.can_go_on || !is_ahead {
+        if !self.can_resume || !is_ahead {
             return Ok(None);
         }
         let mut next = Self::new(self.label, self.decoder, settings)?.of_part(Some(part));
@@ -140,7 +140,7 @@ impl ClipReader {
     fn of_part(self, part: Option<Part>) -> Self {
         let Some(part) = part else { return self };
         let window = Window::of(part, self.decoder.format().sample_rate);
-        Self { window, can_go_on: true, ..self }
+        Self { window, can_resume: true, ..self }
     }
 
     /// Reads from any stream of bytes; `label` names it in errors.
@@ -177,7 +177,7 @@ impl ClipReader {
             cutter: Cutter::new(settings),
             stage: Stage::Reading,
             window: Window { start: 0, end: None },
-            can_go_on: false,
+            can_resume: false,
             frames_read: 0,
             seconds_dropped: 0.0,
             interleaved: Vec::new(),
@@ -226,7 +226,7 @@ impl ClipReader {
                 Err(error) => Stage::Broken(error),
             },
             Err(reason) => {
-                self.can_go_on = false;
+                self.can_resume = false;
                 let damage = self.decoder.damage(&self.label, self.seconds_read(), reason);
                 Stage::Broken(self.flush().err().unwrap_or(damage))
             }

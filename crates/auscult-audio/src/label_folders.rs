@@ -79,7 +79,7 @@ pub fn label_of_folder(name: &str) -> Option<Label> {
 /// a negation, has none.
 fn label_within(name: &str) -> Option<(Label, bool)> {
     let (mut label, mut is_clear) = (None, true);
-    for word in name.split(['_', '-', '.', ' ']).flat_map(words) {
+    for word in name.split(['_', '-', '.', ' ']).flat_map(split_words) {
         let found = match word.as_str() {
             negation if NEGATIONS.contains(&negation) => return None,
             filler if FILLERS.contains(&filler) => continue,
@@ -104,7 +104,7 @@ fn label_of_word(word: &str) -> Option<Label> {
 }
 
 /// The words of a part of a name, in lower case: two of `NormalSound`, one of `AbNormal`, which is a label as it is.
-fn words(part: &str) -> Vec<String> {
+fn split_words(part: &str) -> Vec<String> {
     let whole = part.to_lowercase();
     if label_of_word(&whole).is_some() {
         return vec![whole];

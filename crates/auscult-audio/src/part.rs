@@ -82,7 +82,7 @@ mod tests {
         part: Part,
         settings: &CheckedReadSettings,
     ) -> ClipReader {
-        let next = last.and_then(|last| last.go_on(part, settings).unwrap());
+        let next = last.and_then(|last| last.next_part(part, settings).unwrap());
         next.unwrap_or_else(|| open_part(path, part, settings))
     }
 
@@ -145,7 +145,7 @@ mod tests {
         };
         let settings = ReadSettings::default().check().unwrap();
         let mut reader: Option<ClipReader> = None;
-        // Far ahead, within the packet at hand, a little ahead, back, and up to the end.
+        // Far ahead, within the same packet, a little ahead, back, and up to the end.
         for (start, len) in
             [(100_000, 500), (100_600, 700), (150_000, 30_000), (20_000, 500), (199_990, 10)]
         {

@@ -41,8 +41,9 @@ impl fmt::Display for RecordedAt {
 }
 
 impl Source {
-    /// When the recording was made, which for a part is when the recording began: the time in the manifest, else a date and time in the file's
-    /// name, else the time the file was changed. `None` for live sound, and if there is no file.
+    /// When the recording was made; of a part, when all of the recording began. The time in the manifest, else
+    /// a date and time in the file's name, else the time the file was changed. `None` for live sound, and if
+    /// there is no file.
     ///
     /// Times without an offset are taken as UTC. In names, dates look like `2024-05-03` or
     /// `20240503` and times like `14-22-10`, `14.22.10` or `142210`, one after the other with `T`,

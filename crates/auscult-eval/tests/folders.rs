@@ -68,6 +68,7 @@ fn folders_and_manifests_with_labels_are_data_sets_too() {
         ("path,split,label\na.wav,train,1\n", "line 2: an anomaly among the training clips"),
         ("path,split,label\na.wav,dev,1\n", "split must be train or test, got \"dev\""),
         ("path,split\na.wav,train\na.wav,test\n", "line 3: \"a.wav\" is in line 2 too"),
+        ("path,split,seconds\na.wav,train,1\n", "line 2: start_seconds and seconds name a part"),
         ("path,split,domain\na.wav,train,left\n", "domain must be source or target, got \"left\""),
     ] {
         table(listed.path(), "manifest.csv", text);

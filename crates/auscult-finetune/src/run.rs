@@ -182,7 +182,7 @@ impl<'a> Run<'a> {
         self.place.folder.join(name)
     }
 
-    /// The step to go on from; 0 if there is no checkpoint.
+    /// The step to resume at; 0 if there is no checkpoint.
     fn continue_from_checkpoint(&mut self) -> Result<usize> {
         let path = self.path(CHECKPOINT);
         if path.exists() {

@@ -16,7 +16,7 @@ pub struct Replayed {
     pub machine: String,
     /// When it began: the earliest moment since which nothing is missing.
     pub began: f64,
-    /// Events of before that moment, which are not played.
+    /// Events before that moment, which are not played.
     pub earlier: usize,
     /// Inputs that were played.
     pub inputs: usize,

@@ -190,8 +190,8 @@ impl JudgedClips {
     /// # Errors
     ///
     /// If the sound cannot be read that way.
-    pub fn go_on(self, part: Part, reading: &Reading) -> auscult_audio::Result<Option<Self>> {
-        let next = self.reader.go_on(part, &reading.settings)?;
+    pub fn next_part(self, part: Part, reading: &Reading) -> auscult_audio::Result<Option<Self>> {
+        let next = self.reader.next_part(part, &reading.settings)?;
         Ok(next.map(|reader| Self::new(reader, reading.length)))
     }
 

@@ -221,3 +221,42 @@ fn inspect_shows_settings_visits_and_references() {
     assert_eq!(json["reference_list"][23]["visit"], "visit_3");
     assert_eq!(json["bands"].as_array().unwrap().len(), 4);
 }
+
+#[test]
+fn recordings_kept_for_testing_are_not_learnt_from() {
+    let sandbox = Sandbox::with_recordings();
+    let rows = "normal/visit_1/0.wav,train\nnormal/visit_1/1.wav,\nnormal/visit_2/0.wav,Test\n";
+    sandbox.write("list.csv", format!("path,split\n{rows}"));
+    let ran = sandbox.run("fit --preset paper list.csv -o m.auscult --clip-seconds 1").exits(0);
+    assert!(ran.stdout.contains("references  2 from 2 files"), "{ran:#?}");
+    ran.says("left out 1 recording that the manifest keeps for testing");
+    sandbox.write("list.csv", "path,split\nnormal/visit_1/0.wav,test\n");
+    let ran = sandbox.run("fit --preset paper list.csv -o n.auscult --clip-seconds 1").exits(2);
+    ran.says("the manifest keeps every recording for testing");
+}
+
+#[test]
+fn recordings_labelled_as_anomalous_are_not_learnt_from() {
+    let sandbox = Sandbox::with_recordings();
+    let rows: Vec<String> = (0..8)
+        .map(|take| {
+            format!("normal/visit_1/{take}.wav,{}", if take < 2 { "anomaly" } else { "normal" })
+        })
+        .collect();
+    sandbox.write("list.csv", format!("path,label\n{}\nnowhere.wav,normal\n", rows.join("\n")));
+    let ran = sandbox.run("fit --preset paper list.csv -o model.auscult --clip-seconds 1").exits(2);
+    assert!(ran.stdout.contains("references  6 from 6 files"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("1 skipped"), "the row without a file counts: {}", ran.stdout);
+    ran.says("left out 2 recordings labelled as anomalous");
+    sandbox.write("faults.jsonl", "{\"path\": \"normal/visit_2/0.wav\", \"label\": 1}\n");
+    let ran = sandbox.run("model add model.auscult faults.jsonl").exits(2);
+    ran.says("no recording is labelled as normal");
+    sandbox.write(
+        "odd.csv",
+        "path,label\nnormal/visit_2/0.wav,NG\nnormal/visit_2/1.wav,hm\nnormal/visit_2/2.wav,0.0\n",
+    );
+    let ran = sandbox.run("model add model.auscult odd.csv").exits(2);
+    let ran =
+        ran.says("normal/visit_2/1.wav: the label \"hm\" is not known; label it normal or anomaly");
+    assert!(ran.stdout.contains("7 references, were 6"), "{}", ran.stdout);
+}

@@ -11,10 +11,12 @@ mod autoencoder;
 mod bad_input;
 /// Options with absurd or contradicting values: refused with what is allowed.
 mod bad_options;
-/// Data sets, runs, comparisons and submission files.
+/// Runs, comparisons and submission files.
 mod bench;
 /// Vectors that are kept, and the command that shows and empties their cache.
 mod cache;
+/// Data sets: recognised, planned to be fetched, in part.
+mod data_sets;
 /// Embeddings that somebody else computed.
 mod own_features;
 
@@ -65,8 +67,16 @@ mod terminal;
 /// Fine-tuning, where the program has it.
 mod train;
 
+/// Pages for people.
+mod report;
 mod verdicts;
 mod vibration;
 /// Machines watched day and night: folders, streams, commands, messages, crashes.
 #[cfg(unix)]
 mod watch;
+/// Messages about events, and to the system.
+#[cfg(unix)]
+mod watch_messages;
+/// Folders, connections and standard input, while machines are watched.
+#[cfg(unix)]
+mod watch_sources;

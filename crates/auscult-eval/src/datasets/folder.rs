@@ -87,6 +87,11 @@ fn read_manifest(
 /// The clip of a row, or what is wrong with the row. Without a column split everything is for
 /// training until it is split below.
 fn listed_clip(row: &Row, has_split: bool) -> std::result::Result<DatasetClip, String> {
+    if row.part().is_some() {
+        let reason = "start_seconds and seconds name a part of a recording, and only whole clips are judged here; \
+            make files of the parts";
+        return Err(reason.to_owned());
+    }
     let split = match row.split.as_deref().unwrap_or_default() {
         _ if !has_split => None,
         name if name.eq_ignore_ascii_case("train") => Some(Split::Train),

@@ -84,17 +84,19 @@ pub struct Choice {
 impl Choice {
     fn wants(&self, event: &Event) -> bool {
         let machine = self.machines.is_empty() || self.machines.contains(&event.machine);
-        machine && self.tells(event.news()) && (event.news() != "normal" || self.awaits_end(event))
+        machine
+            && self.hears_of(event.news())
+            && (event.news() != "normal" || self.awaits_end(event))
     }
 
-    fn tells(&self, news: &str) -> bool {
+    fn hears_of(&self, news: &str) -> bool {
         self.tells.iter().any(|known| known == news)
     }
 
     /// Whether it was told of what ends: a machine that is normal for the first time, or after an alert that was not told, is
     /// not news.
     fn awaits_end(&self, event: &Event) -> bool {
-        self.hears_all || event.details.ends.iter().any(|state| self.tells(state.name()))
+        self.hears_all || event.details.ends.iter().any(|state| self.hears_of(state.name()))
     }
 }
 
